@@ -199,10 +199,16 @@ void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const
           for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
             const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < r_bound; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
-                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
+            for (int64_t r_first = 0; r_first < r_bound; r_first += 4096) {
+              const int64_t r_part_end = smaller(r_first + 4096, r_bound);
+              Lanes<float, kLanes32> sum_p_v_in_block = 0.0f;
+              const int64_t r_bound_two = larger<int64_t>(r_first, smaller(r_part_end, s_index + 1));
+              // One pass along r: sum_p_v_in_block.
+              for (int64_t r = r_first; r < r_bound_two; ++r) {
+                sum_p_v_in_block = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
+                                                to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v_in_block);
+              }
+              sum_p_v += sum_p_v_in_block;
             }
             store_around(&o[(bh * S + s_index) * kD + d], active,
                          to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),

@@ -181,10 +181,15 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
           }
           for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
-            // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < R; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
-                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              const int64_t r_end = smaller(r_first + 4096, R);
+              Lanes<float, kLanes32> sum_p_v_in_block = 0.0f;
+              // One pass along r: sum_p_v_in_block.
+              for (int64_t r = r_first; r < r_end; ++r) {
+                sum_p_v_in_block = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
+                                                to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v_in_block);
+              }
+              sum_p_v += sum_p_v_in_block;
             }
             store_around(&o[(bh * S + s_index) * kD + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
                          around_caches);

@@ -252,14 +252,23 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
           for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_q_exp_s_v_share = 0.0f;
             Lanes<float, kLanes32> sum_d_o_exp_s = 0.0f;
-            // One pass along s_index: sum_q_exp_s_v_share and sum_d_o_exp_s.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
-              sum_q_exp_s_v_share = multiply_add(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
-                                                     exp_s_per_s_r_bh[r * S + s_index],
-                                                 v_share, sum_q_exp_s_v_share);
-              sum_d_o_exp_s = multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                                           exp_s_per_s_r_bh[r * S + s_index], sum_d_o_exp_s);
+            for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
+              const int64_t s_index_end = smaller(s_index_first + 4096, S);
+              Lanes<float, kLanes32> sum_q_exp_s_v_share_in_block = 0.0f;
+              Lanes<float, kLanes32> sum_d_o_exp_s_in_block = 0.0f;
+              // One pass along s_index: sum_q_exp_s_v_share_in_block and sum_d_o_exp_s_in_block.
+              for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+                const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
+                sum_q_exp_s_v_share_in_block =
+                    multiply_add(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
+                                     exp_s_per_s_r_bh[r * S + s_index],
+                                 v_share, sum_q_exp_s_v_share_in_block);
+                sum_d_o_exp_s_in_block =
+                    multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                                 exp_s_per_s_r_bh[r * S + s_index], sum_d_o_exp_s_in_block);
+              }
+              sum_q_exp_s_v_share += sum_q_exp_s_v_share_in_block;
+              sum_d_o_exp_s += sum_d_o_exp_s_in_block;
             }
             store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_exp_s_v_share),
                          around_caches);
@@ -269,12 +278,17 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
         for (int64_t s_index = 0; s_index < S; ++s_index) {
           for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_k_exp_s_v_share = 0.0f;
-            // One pass along r: sum_k_exp_s_v_share.
-            for (int64_t r = 0; r < R; ++r) {
-              const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
-              sum_k_exp_s_v_share = multiply_add(
-                  to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s_per_s_r_bh[r * S + s_index],
-                  v_share, sum_k_exp_s_v_share);
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              const int64_t r_end = smaller(r_first + 4096, R);
+              Lanes<float, kLanes32> sum_k_exp_s_v_share_in_block = 0.0f;
+              // One pass along r: sum_k_exp_s_v_share_in_block.
+              for (int64_t r = r_first; r < r_end; ++r) {
+                const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
+                sum_k_exp_s_v_share_in_block = multiply_add(
+                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s_per_s_r_bh[r * S + s_index],
+                    v_share, sum_k_exp_s_v_share_in_block);
+              }
+              sum_k_exp_s_v_share += sum_k_exp_s_v_share_in_block;
             }
             store_around(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_k_exp_s_v_share),
                          around_caches);
@@ -347,20 +361,31 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           if (d_k != nullptr) {
             Lanes<float, kLanes32> sum_q_exp_s_v_share = 0.0f;
-            // One pass along s_index: sum_q_exp_s_v_share.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              sum_q_exp_s_v_share = multiply_add(
-                  to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * exp_s[r * S + s_index],
-                  v_share[r * S + s_index], sum_q_exp_s_v_share);
+            for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
+              const int64_t s_index_end = smaller(s_index_first + 4096, S);
+              Lanes<float, kLanes32> sum_q_exp_s_v_share_in_block = 0.0f;
+              // One pass along s_index: sum_q_exp_s_v_share_in_block.
+              for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+                sum_q_exp_s_v_share_in_block = multiply_add(
+                    to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * exp_s[r * S + s_index],
+                    v_share[r * S + s_index], sum_q_exp_s_v_share_in_block);
+              }
+              sum_q_exp_s_v_share += sum_q_exp_s_v_share_in_block;
             }
             store(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_exp_s_v_share));
           }
           if (d_v != nullptr) {
             Lanes<float, kLanes32> sum_d_o_exp_s = 0.0f;
-            // One pass along s_index: sum_d_o_exp_s.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              sum_d_o_exp_s = multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                                           exp_s[r * S + s_index], sum_d_o_exp_s);
+            for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
+              const int64_t s_index_end = smaller(s_index_first + 4096, S);
+              Lanes<float, kLanes32> sum_d_o_exp_s_in_block = 0.0f;
+              // One pass along s_index: sum_d_o_exp_s_in_block.
+              for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+                sum_d_o_exp_s_in_block =
+                    multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                                 exp_s[r * S + s_index], sum_d_o_exp_s_in_block);
+              }
+              sum_d_o_exp_s += sum_d_o_exp_s_in_block;
             }
             store(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_exp_s));
           }
@@ -370,11 +395,16 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           if (d_q != nullptr) {
             Lanes<float, kLanes32> sum_k_exp_s_v_share = 0.0f;
-            // One pass along r: sum_k_exp_s_v_share.
-            for (int64_t r = 0; r < R; ++r) {
-              sum_k_exp_s_v_share =
-                  multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s[r * S + s_index],
-                               v_share[r * S + s_index], sum_k_exp_s_v_share);
+            for (int64_t r_first = 0; r_first < R; r_first += 4096) {
+              const int64_t r_end = smaller(r_first + 4096, R);
+              Lanes<float, kLanes32> sum_k_exp_s_v_share_in_block = 0.0f;
+              // One pass along r: sum_k_exp_s_v_share_in_block.
+              for (int64_t r = r_first; r < r_end; ++r) {
+                sum_k_exp_s_v_share_in_block = multiply_add(
+                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s[r * S + s_index],
+                    v_share[r * S + s_index], sum_k_exp_s_v_share_in_block);
+              }
+              sum_k_exp_s_v_share += sum_k_exp_s_v_share_in_block;
             }
             store(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_k_exp_s_v_share));
           }

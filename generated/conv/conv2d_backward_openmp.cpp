@@ -42,34 +42,44 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
                      float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  in_parallel(product_of(B, O, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
-              [&]() IN_SET {
-                OMP(omp for schedule(static) nowait)
-                for (int64_t o = 0; o < O; ++o) {
-                  if (d_bias != nullptr) {
-                    float sum_d_y = 0.0f;
-                    if (bias != nullptr) {
-                      sum_d_y = 0.0f;
-                      for (int64_t b = 0; b < B; ++b) {
-                        for (int64_t p = 0; p < P; ++p) {
-                          // One pass along q: sum_d_y.
-                          for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
-                            Sum<float, kLanes32> sum_d_y_lanes = 0.0f;
-                            for_lanes<kLanes32>(
-                                q_block, smaller(q_block + 4096, Q),
-                                [=, &sum_d_y_lanes](int64_t q, auto active) IN_SET {
-                                  sum_d_y_lanes +=
-                                      keep(active, load(&d_y[((b * O + o) * P + p) * Q + q], active), 0.0f);
-                                });
-                            sum_d_y += across(sum_d_y_lanes, Plus());
-                          }
-                        }
+  in_parallel(
+      product_of(B, O, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384, [&]() IN_SET {
+        OMP(omp for schedule(static) nowait)
+        for (int64_t o = 0; o < O; ++o) {
+          if (d_bias != nullptr) {
+            float sum_d_y = 0.0f;
+            if (bias != nullptr) {
+              sum_d_y = 0.0f;
+              for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+                const int64_t b_end = smaller(b_first + 4096, B);
+                float sum_d_y_in_block_again = 0.0f;
+                for (int64_t b = b_first; b < b_end; ++b) {
+                  for (int64_t p_first = 0; p_first < P; p_first += 4096) {
+                    const int64_t p_end = smaller(p_first + 4096, P);
+                    float sum_d_y_in_block = 0.0f;
+                    for (int64_t p = p_first; p < p_end; ++p) {
+                      // One pass along q: sum_d_y_in_block.
+                      for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
+                        Sum<float, kLanes32> sum_d_y_in_block_lanes = 0.0f;
+                        for_lanes<kLanes32>(
+                            q_block, smaller(q_block + 4096, Q),
+                            [=, &sum_d_y_in_block_lanes](int64_t q, auto active) IN_SET {
+                              sum_d_y_in_block_lanes +=
+                                  keep(active, load(&d_y[((b * O + o) * P + p) * Q + q], active), 0.0f);
+                            });
+                        sum_d_y_in_block += across(sum_d_y_in_block_lanes, Plus());
                       }
                     }
-                    d_bias[o] = bias != nullptr ? sum_d_y : 0.0f;
+                    sum_d_y_in_block_again += sum_d_y_in_block;
                   }
                 }
-              });
+                sum_d_y += sum_d_y_in_block_again;
+              }
+            }
+            d_bias[o] = bias != nullptr ? sum_d_y : 0.0f;
+          }
+        }
+      });
   in_parallel(
       product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
       [&]() IN_SET {
@@ -80,25 +90,36 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
               for (int64_t j = 0; j < 3; ++j) {
                 if (d_w != nullptr) {
                   float sum_d_y_x = 0.0f;
-                  for (int64_t b = 0; b < B; ++b) {
-                    for (int64_t p = 0; p < P; ++p) {
-                      // One pass along q: sum_d_y_x.
-                      for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
-                        Lanes<float, kLanes32> sum_d_y_x_lanes = 0.0f;
-                        for_lanes<kLanes32>(
-                            q_block, smaller(q_block + 4096, Q),
-                            [=, &sum_d_y_x_lanes](int64_t q, auto active) IN_SET {
-                              add_product(sum_d_y_x_lanes, active,
-                                          load(&d_y[((b * O + o) * P + p) * Q + q], active),
-                                          (inside(2 * p + i - 1, H)
-                                               ? load_inside<2>(
-                                                     x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                     2 * q + j - 1, W, active, 0.0f)
-                                               : 0.0f));
-                            });
-                        sum_d_y_x += across(sum_d_y_x_lanes, Plus());
+                  for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+                    const int64_t b_end = smaller(b_first + 4096, B);
+                    float sum_d_y_x_in_block_again = 0.0f;
+                    for (int64_t b = b_first; b < b_end; ++b) {
+                      for (int64_t p_first = 0; p_first < P; p_first += 4096) {
+                        const int64_t p_end = smaller(p_first + 4096, P);
+                        float sum_d_y_x_in_block = 0.0f;
+                        for (int64_t p = p_first; p < p_end; ++p) {
+                          // One pass along q: sum_d_y_x_in_block.
+                          for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
+                            Lanes<float, kLanes32> sum_d_y_x_in_block_lanes = 0.0f;
+                            for_lanes<kLanes32>(
+                                q_block, smaller(q_block + 4096, Q),
+                                [=, &sum_d_y_x_in_block_lanes](int64_t q, auto active) IN_SET {
+                                  add_product(
+                                      sum_d_y_x_in_block_lanes, active,
+                                      load(&d_y[((b * O + o) * P + p) * Q + q], active),
+                                      (inside(2 * p + i - 1, H)
+                                           ? load_inside<2>(
+                                                 x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                 2 * q + j - 1, W, active, 0.0f)
+                                           : 0.0f));
+                                });
+                            sum_d_y_x_in_block += across(sum_d_y_x_in_block_lanes, Plus());
+                          }
+                        }
+                        sum_d_y_x_in_block_again += sum_d_y_x_in_block;
                       }
                     }
+                    sum_d_y_x += sum_d_y_x_in_block_again;
                   }
                   d_w[((o * C + c) * 3 + i) * 3 + j] = sum_d_y_x;
                 }
@@ -114,14 +135,21 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
                     // One pass along j: sum_sum_w_d_y.
                     for (int64_t j = 0; j < 3; ++j) {
                       Lanes<float, kLanes64> sum_w_d_y = 0.0f;
-                      // One pass along o: sum_w_d_y.
-                      for (int64_t o = 0; o < O; ++o) {
-                        const auto d_y_at = gather<float>(w_index, active, [&](int64_t w_index_at) IN_SET {
-                          return inside((h - i + 1) / 2, P) && inside((w_index_at - j + 1) / 2, Q)
-                                     ? d_y[((b * O + o) * P + (h - i + 1) / 2) * Q + (w_index_at - j + 1) / 2]
-                                     : 0.0f;
-                        });
-                        sum_w_d_y = multiply_add(d_y_at, w[((o * C + c) * 3 + i) * 3 + j], sum_w_d_y);
+                      for (int64_t o_first = 0; o_first < O; o_first += 4096) {
+                        const int64_t o_end = smaller(o_first + 4096, O);
+                        Lanes<float, kLanes64> sum_w_d_y_in_block = 0.0f;
+                        // One pass along o: sum_w_d_y_in_block.
+                        for (int64_t o = o_first; o < o_end; ++o) {
+                          const auto d_y_at = gather<float>(w_index, active, [&](int64_t w_index_at) IN_SET {
+                            return inside((h - i + 1) / 2, P) && inside((w_index_at - j + 1) / 2, Q)
+                                       ? d_y[((b * O + o) * P + (h - i + 1) / 2) * Q +
+                                             (w_index_at - j + 1) / 2]
+                                       : 0.0f;
+                          });
+                          sum_w_d_y_in_block =
+                              multiply_add(d_y_at, w[((o * C + c) * 3 + i) * 3 + j], sum_w_d_y_in_block);
+                        }
+                        sum_w_d_y += sum_w_d_y_in_block;
                       }
                       const auto chosen = active && ((h - i + 1) % 2 == 0 && h - i + 1 >= 0 &&
                                                      (h - i + 1) / 2 < floor_div(H + 2 - 3, 2) + 1 &&

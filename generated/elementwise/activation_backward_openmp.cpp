@@ -75,14 +75,19 @@ void activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const S
         Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
         if (bias != nullptr) {
           sum_d_y_scaled = 0.0f;
-          // One pass along row: sum_d_y_scaled.
-          for (int64_t row = 0; row < rows; ++row) {
-            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                 to_value<T>(load(&bias[n], active))
-                                           : to_value<T>(load(&x[row * N + n], active));
-            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
-                                    convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
-            sum_d_y_scaled += d_y_scaled;
+          for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+            const int64_t row_end = smaller(row_first + 4096, rows);
+            Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+            // One pass along row: sum_d_y_scaled_in_block.
+            for (int64_t row = row_first; row < row_end; ++row) {
+              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                   to_value<T>(load(&bias[n], active))
+                                             : to_value<T>(load(&x[row * N + n], active));
+              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                      convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
+              sum_d_y_scaled_in_block += d_y_scaled;
+            }
+            sum_d_y_scaled += sum_d_y_scaled_in_block;
           }
         }
         store_around(&d_bias[n], active,
@@ -121,14 +126,19 @@ void activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
-                                      convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
-              sum_d_y_scaled += d_y_scaled;
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                        convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
+                sum_d_y_scaled_in_block += d_y_scaled;
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store(&d_bias[n], active,
@@ -202,9 +212,14 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                sum_d_y_scaled_in_block += load(&d_y_scaled[row * n_part + n - n_first], active);
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store_around(&d_bias[n], active,
@@ -263,15 +278,20 @@ void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias,
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              const auto d_y_scaled =
-                  to_value<T>(load(&d_y[row * N + n], active)) *
-                  (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
-              sum_d_y_scaled += d_y_scaled;
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto d_y_scaled =
+                    to_value<T>(load(&d_y[row * N + n], active)) *
+                    (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+                sum_d_y_scaled_in_block += d_y_scaled;
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store(&d_bias[n], active,
@@ -335,9 +355,14 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                sum_d_y_scaled_in_block += load(&d_y_scaled[row * n_part + n - n_first], active);
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store_around(&d_bias[n], active,
@@ -395,14 +420,19 @@ void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias,
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
-                                      (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
-              sum_d_y_scaled += d_y_scaled;
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                        (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+                sum_d_y_scaled_in_block += d_y_scaled;
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store(&d_bias[n], active,
@@ -467,9 +497,14 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                sum_d_y_scaled_in_block += load(&d_y_scaled[row * n_part + n - n_first], active);
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store_around(&d_bias[n], active,
@@ -529,16 +564,21 @@ void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
             sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              const auto r = maximum(v, 0.0f);
-              const auto d_r = 2.0f * r;
-              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
-                                      choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
-              sum_d_y_scaled += d_y_scaled;
+            for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+              const int64_t row_end = smaller(row_first + 4096, rows);
+              Lanes<float, kLanes32> sum_d_y_scaled_in_block = 0.0f;
+              // One pass along row: sum_d_y_scaled_in_block.
+              for (int64_t row = row_first; row < row_end; ++row) {
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto r = maximum(v, 0.0f);
+                const auto d_r = 2.0f * r;
+                const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                        choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+                sum_d_y_scaled_in_block += d_y_scaled;
+              }
+              sum_d_y_scaled += sum_d_y_scaled_in_block;
             }
           }
           store(&d_bias[n], active,

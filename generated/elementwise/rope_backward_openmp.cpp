@@ -443,34 +443,68 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
             if (d_cosine != nullptr) {
               Lanes<float, kLanes32> sum_d_y_1_high = 0.0f;
               Lanes<float, kLanes32> sum_d_y_0_low = 0.0f;
-              for (int64_t b = 0; b < B; ++b) {
-                // One pass along h: sum_d_y_1_high and sum_d_y_0_low.
-                for (int64_t h = 0; h < H; ++h) {
-                  const auto d_y_1 =
-                      to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-                  sum_d_y_1_high = multiply_add(
-                      d_y_1, load(&high[(b * H + h) * r_part + r - r_first], active), sum_d_y_1_high);
-                  const auto d_y_0 = to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
-                  sum_d_y_0_low = multiply_add(d_y_0, load(&low[(b * H + h) * r_part + r - r_first], active),
-                                               sum_d_y_0_low);
+              for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+                const int64_t b_end = smaller(b_first + 4096, B);
+                Lanes<float, kLanes32> sum_d_y_1_high_in_block_again = 0.0f;
+                Lanes<float, kLanes32> sum_d_y_0_low_in_block_again = 0.0f;
+                for (int64_t b = b_first; b < b_end; ++b) {
+                  for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+                    const int64_t h_end = smaller(h_first + 4096, H);
+                    Lanes<float, kLanes32> sum_d_y_1_high_in_block = 0.0f;
+                    Lanes<float, kLanes32> sum_d_y_0_low_in_block = 0.0f;
+                    // One pass along h: sum_d_y_1_high_in_block and sum_d_y_0_low_in_block.
+                    for (int64_t h = h_first; h < h_end; ++h) {
+                      const auto d_y_1 =
+                          to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                      sum_d_y_1_high_in_block =
+                          multiply_add(d_y_1, load(&high[(b * H + h) * r_part + r - r_first], active),
+                                       sum_d_y_1_high_in_block);
+                      const auto d_y_0 =
+                          to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                      sum_d_y_0_low_in_block =
+                          multiply_add(d_y_0, load(&low[(b * H + h) * r_part + r - r_first], active),
+                                       sum_d_y_0_low_in_block);
+                    }
+                    sum_d_y_1_high_in_block_again += sum_d_y_1_high_in_block;
+                    sum_d_y_0_low_in_block_again += sum_d_y_0_low_in_block;
+                  }
                 }
+                sum_d_y_1_high += sum_d_y_1_high_in_block_again;
+                sum_d_y_0_low += sum_d_y_0_low_in_block_again;
               }
               store(&d_cosine[s * R + r], active, sum_d_y_1_high + sum_d_y_0_low);
             }
             if (d_sine != nullptr) {
               Lanes<float, kLanes32> sum_d_y_1_low = 0.0f;
               Lanes<float, kLanes32> sum_d_y_0_high = 0.0f;
-              for (int64_t b = 0; b < B; ++b) {
-                // One pass along h: sum_d_y_1_low and sum_d_y_0_high.
-                for (int64_t h = 0; h < H; ++h) {
-                  const auto d_y_1 =
-                      to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
-                  sum_d_y_1_low = multiply_add(d_y_1, load(&low[(b * H + h) * r_part + r - r_first], active),
-                                               sum_d_y_1_low);
-                  const auto d_y_0 = to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
-                  sum_d_y_0_high = multiply_add(
-                      d_y_0, load(&high[(b * H + h) * r_part + r - r_first], active), sum_d_y_0_high);
+              for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+                const int64_t b_end = smaller(b_first + 4096, B);
+                Lanes<float, kLanes32> sum_d_y_1_low_in_block_again = 0.0f;
+                Lanes<float, kLanes32> sum_d_y_0_high_in_block_again = 0.0f;
+                for (int64_t b = b_first; b < b_end; ++b) {
+                  for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+                    const int64_t h_end = smaller(h_first + 4096, H);
+                    Lanes<float, kLanes32> sum_d_y_1_low_in_block = 0.0f;
+                    Lanes<float, kLanes32> sum_d_y_0_high_in_block = 0.0f;
+                    // One pass along h: sum_d_y_1_low_in_block and sum_d_y_0_high_in_block.
+                    for (int64_t h = h_first; h < h_end; ++h) {
+                      const auto d_y_1 =
+                          to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                      sum_d_y_1_low_in_block =
+                          multiply_add(d_y_1, load(&low[(b * H + h) * r_part + r - r_first], active),
+                                       sum_d_y_1_low_in_block);
+                      const auto d_y_0 =
+                          to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                      sum_d_y_0_high_in_block =
+                          multiply_add(d_y_0, load(&high[(b * H + h) * r_part + r - r_first], active),
+                                       sum_d_y_0_high_in_block);
+                    }
+                    sum_d_y_1_low_in_block_again += sum_d_y_1_low_in_block;
+                    sum_d_y_0_high_in_block_again += sum_d_y_0_high_in_block;
+                  }
                 }
+                sum_d_y_1_low += sum_d_y_1_low_in_block_again;
+                sum_d_y_0_high += sum_d_y_0_high_in_block_again;
               }
               store(&d_sine[s * R + r], active, sum_d_y_1_low - sum_d_y_0_high);
             }
@@ -512,52 +546,66 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
           if (d_cosine != nullptr) {
             float sum_d_y_1_high = 0.0f;
             float sum_d_y_0_low = 0.0f;
-            for (int64_t b = 0; b < B; ++b) {
-              // One pass along h: sum_d_y_1_high and sum_d_y_0_low.
-              for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-                Sum<float, kLanes32> sum_d_y_1_high_lanes = 0.0f;
-                Sum<float, kLanes32> sum_d_y_0_low_lanes = 0.0f;
-                for_lanes<kLanes32>(
-                    h_block, smaller(h_block + 4096, H),
-                    [=, &sum_d_y_1_high_lanes, &sum_d_y_0_low_lanes](int64_t h, auto active) IN_SET {
-                      const auto d_y_1 = to_value<T>(
-                          load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
-                      add_product(sum_d_y_1_high_lanes, active, d_y_1,
-                                  load(&high_per_b_s_h_r[b * H + h], active));
-                      const auto d_y_0 =
-                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
-                      add_product(sum_d_y_0_low_lanes, active, d_y_0,
-                                  load(&low_per_b_s_h_r[b * H + h], active));
-                    });
-                sum_d_y_1_high += across(sum_d_y_1_high_lanes, Plus());
-                sum_d_y_0_low += across(sum_d_y_0_low_lanes, Plus());
+            for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+              const int64_t b_end = smaller(b_first + 4096, B);
+              float sum_d_y_1_high_in_block = 0.0f;
+              float sum_d_y_0_low_in_block = 0.0f;
+              for (int64_t b = b_first; b < b_end; ++b) {
+                // One pass along h: sum_d_y_1_high_in_block and sum_d_y_0_low_in_block.
+                for (int64_t h_block = 0; h_block < H; h_block += 4096) {
+                  Sum<float, kLanes32> sum_d_y_1_high_in_block_lanes = 0.0f;
+                  Sum<float, kLanes32> sum_d_y_0_low_in_block_lanes = 0.0f;
+                  for_lanes<kLanes32>(h_block, smaller(h_block + 4096, H),
+                                      [=, &sum_d_y_1_high_in_block_lanes, &sum_d_y_0_low_in_block_lanes](
+                                          int64_t h, auto active) IN_SET {
+                                        const auto d_y_1 = to_value<T>(load_every(
+                                            &d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
+                                        add_product(sum_d_y_1_high_in_block_lanes, active, d_y_1,
+                                                    load(&high_per_b_s_h_r[b * H + h], active));
+                                        const auto d_y_0 = to_value<T>(load_every(
+                                            &d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
+                                        add_product(sum_d_y_0_low_in_block_lanes, active, d_y_0,
+                                                    load(&low_per_b_s_h_r[b * H + h], active));
+                                      });
+                  sum_d_y_1_high_in_block += across(sum_d_y_1_high_in_block_lanes, Plus());
+                  sum_d_y_0_low_in_block += across(sum_d_y_0_low_in_block_lanes, Plus());
+                }
               }
+              sum_d_y_1_high += sum_d_y_1_high_in_block;
+              sum_d_y_0_low += sum_d_y_0_low_in_block;
             }
             d_cosine[s * R + r] = sum_d_y_1_high + sum_d_y_0_low;
           }
           if (d_sine != nullptr) {
             float sum_d_y_1_low = 0.0f;
             float sum_d_y_0_high = 0.0f;
-            for (int64_t b = 0; b < B; ++b) {
-              // One pass along h: sum_d_y_1_low and sum_d_y_0_high.
-              for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-                Sum<float, kLanes32> sum_d_y_1_low_lanes = 0.0f;
-                Sum<float, kLanes32> sum_d_y_0_high_lanes = 0.0f;
-                for_lanes<kLanes32>(
-                    h_block, smaller(h_block + 4096, H),
-                    [=, &sum_d_y_1_low_lanes, &sum_d_y_0_high_lanes](int64_t h, auto active) IN_SET {
-                      const auto d_y_1 = to_value<T>(
-                          load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
-                      add_product(sum_d_y_1_low_lanes, active, d_y_1,
-                                  load(&low_per_b_s_h_r[b * H + h], active));
-                      const auto d_y_0 =
-                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
-                      add_product(sum_d_y_0_high_lanes, active, d_y_0,
-                                  load(&high_per_b_s_h_r[b * H + h], active));
-                    });
-                sum_d_y_1_low += across(sum_d_y_1_low_lanes, Plus());
-                sum_d_y_0_high += across(sum_d_y_0_high_lanes, Plus());
+            for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+              const int64_t b_end = smaller(b_first + 4096, B);
+              float sum_d_y_1_low_in_block = 0.0f;
+              float sum_d_y_0_high_in_block = 0.0f;
+              for (int64_t b = b_first; b < b_end; ++b) {
+                // One pass along h: sum_d_y_1_low_in_block and sum_d_y_0_high_in_block.
+                for (int64_t h_block = 0; h_block < H; h_block += 4096) {
+                  Sum<float, kLanes32> sum_d_y_1_low_in_block_lanes = 0.0f;
+                  Sum<float, kLanes32> sum_d_y_0_high_in_block_lanes = 0.0f;
+                  for_lanes<kLanes32>(h_block, smaller(h_block + 4096, H),
+                                      [=, &sum_d_y_1_low_in_block_lanes, &sum_d_y_0_high_in_block_lanes](
+                                          int64_t h, auto active) IN_SET {
+                                        const auto d_y_1 = to_value<T>(load_every(
+                                            &d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
+                                        add_product(sum_d_y_1_low_in_block_lanes, active, d_y_1,
+                                                    load(&low_per_b_s_h_r[b * H + h], active));
+                                        const auto d_y_0 = to_value<T>(load_every(
+                                            &d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
+                                        add_product(sum_d_y_0_high_in_block_lanes, active, d_y_0,
+                                                    load(&high_per_b_s_h_r[b * H + h], active));
+                                      });
+                  sum_d_y_1_low_in_block += across(sum_d_y_1_low_in_block_lanes, Plus());
+                  sum_d_y_0_high_in_block += across(sum_d_y_0_high_in_block_lanes, Plus());
+                }
               }
+              sum_d_y_1_low += sum_d_y_1_low_in_block;
+              sum_d_y_0_high += sum_d_y_0_high_in_block;
             }
             d_sine[s * R + r] = sum_d_y_1_low - sum_d_y_0_high;
           }

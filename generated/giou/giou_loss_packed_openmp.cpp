@@ -65,50 +65,56 @@ void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Sto
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       Value<T> sum_each = Value<T>(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const int64_t n_start = box_start[b];
-        const int64_t n_count = box_start[b + 1] - n_start;
-        // One pass along n: sum_each; fills giou.
-        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, n_count), [=, &sum_each_lanes](int64_t n, auto active) IN_SET {
-                const auto left_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-                  return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        Value<T> sum_each_in_block = Value<T>(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          const int64_t n_start = box_start[b];
+          const int64_t n_count = box_start[b + 1] - n_start;
+          // One pass along n: sum_each_in_block; fills giou.
+          for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<T>> sum_each_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                n_block, smaller(n_block + 4096, n_count),
+                [=, &sum_each_in_block_lanes](int64_t n, auto active) IN_SET {
+                  const auto left_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+                    return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
+                  });
+                  const auto top_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+                    return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
+                  });
+                  const auto right_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+                    return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
+                  });
+                  const auto bottom_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+                    return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
+                  });
+                  const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+                  const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+                  const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+                  const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
+                  const auto width_p = right_p - left_p;
+                  const auto height_p = bottom_p - top_p;
+                  const auto width_t = right_t - left_t;
+                  const auto height_t = bottom_t - top_t;
+                  const auto area_p = width_p * height_p;
+                  const auto area_t = width_t * height_t;
+                  const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
+                  const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
+                  const auto overlap =
+                      maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+                  const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
+                  const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
+                  const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
+                  const auto joined = area_p + area_t - overlap;
+                  const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
+                                    (hull - joined) / maximum(hull, Value<T>(1e-05));
+                  store_around(&giou[n_start + n], active, to_stored<T>(each), around_caches);
+                  sum_each_in_block_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
                 });
-                const auto top_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-                  return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
-                });
-                const auto right_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-                  return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
-                });
-                const auto bottom_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-                  return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
-                });
-                const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
-                const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
-                const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
-                const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
-                const auto width_p = right_p - left_p;
-                const auto height_p = bottom_p - top_p;
-                const auto width_t = right_t - left_t;
-                const auto height_t = bottom_t - top_t;
-                const auto area_p = width_p * height_p;
-                const auto area_t = width_t * height_t;
-                const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
-                const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
-                const auto overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
-                const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
-                const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
-                const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
-                const auto joined = area_p + area_t - overlap;
-                const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
-                                  (hull - joined) / maximum(hull, Value<T>(1e-05));
-                store_around(&giou[n_start + n], active, to_stored<T>(each), around_caches);
-                sum_each_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
-              });
-          sum_each += across(sum_each_lanes, Plus());
+            sum_each_in_block += across(sum_each_in_block_lanes, Plus());
+          }
         }
+        sum_each += sum_each_in_block;
       }
       sum_each_parts[b_first / b_chunk] = sum_each;
     }

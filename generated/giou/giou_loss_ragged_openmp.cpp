@@ -127,8 +127,13 @@ void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, cons
       const int64_t n_start = box_start[b];
       const int64_t n_count = box_start[b + 1] - n_start;
       Value<T> sum_folded = Value<T>(0);
-      // One pass along n: sum_folded.
-      for (int64_t n = 0; n < n_count; ++n) sum_folded += folded[n_start + n];
+      for (int64_t n_first = 0; n_first < n_count; n_first += 4096) {
+        const int64_t n_end = smaller(n_first + 4096, n_count);
+        Value<T> sum_folded_in_block = Value<T>(0);
+        // One pass along n: sum_folded_in_block.
+        for (int64_t n = n_first; n < n_end; ++n) sum_folded_in_block += folded[n_start + n];
+        sum_folded += sum_folded_in_block;
+      }
       picture_loss[b] = to_stored<T>(sum_folded / Value<T>(maximum(n_count, int64_t{1})));
     }
   });
@@ -154,48 +159,53 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       Value<T> sum_each_along_b_n = Value<T>(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const int64_t n_start = box_start[b];
-        const int64_t n_count = box_start[b + 1] - n_start;
-        Value<T> sum_each = Value<T>(0);
-        // One pass along n: sum_each and sum_each_along_b_n; fills giou.
-        for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_each_along_b_n_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, n_count),
-              [=, &sum_each_lanes, &sum_each_along_b_n_lanes](int64_t n, auto active) IN_SET {
-                const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-                const auto top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-                const auto right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-                const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-                const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
-                const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
-                const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
-                const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
-                const auto width_p = right_p - left_p;
-                const auto height_p = bottom_p - top_p;
-                const auto width_t = right_t - left_t;
-                const auto height_t = bottom_t - top_t;
-                const auto area_p = width_p * height_p;
-                const auto area_t = width_t * height_t;
-                const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
-                const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
-                const auto overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
-                const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
-                const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
-                const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
-                const auto joined = area_p + area_t - overlap;
-                const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
-                                  (hull - joined) / maximum(hull, Value<T>(1e-05));
-                store_around(&giou[n_start + n], active, to_stored<T>(each), around_caches);
-                sum_each_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
-                sum_each_along_b_n_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
-              });
-          sum_each += across(sum_each_lanes, Plus());
-          sum_each_along_b_n += across(sum_each_along_b_n_lanes, Plus());
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        Value<T> sum_each_along_b_n_in_block = Value<T>(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          const int64_t n_start = box_start[b];
+          const int64_t n_count = box_start[b + 1] - n_start;
+          Value<T> sum_each = Value<T>(0);
+          // One pass along n: sum_each and sum_each_along_b_n_in_block; fills giou.
+          for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_each_along_b_n_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                n_block, smaller(n_block + 4096, n_count),
+                [=, &sum_each_lanes, &sum_each_along_b_n_in_block_lanes](int64_t n, auto active) IN_SET {
+                  const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+                  const auto top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+                  const auto right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+                  const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+                  const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+                  const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+                  const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+                  const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
+                  const auto width_p = right_p - left_p;
+                  const auto height_p = bottom_p - top_p;
+                  const auto width_t = right_t - left_t;
+                  const auto height_t = bottom_t - top_t;
+                  const auto area_p = width_p * height_p;
+                  const auto area_t = width_t * height_t;
+                  const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
+                  const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
+                  const auto overlap =
+                      maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+                  const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
+                  const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
+                  const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
+                  const auto joined = area_p + area_t - overlap;
+                  const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
+                                    (hull - joined) / maximum(hull, Value<T>(1e-05));
+                  store_around(&giou[n_start + n], active, to_stored<T>(each), around_caches);
+                  sum_each_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
+                  sum_each_along_b_n_in_block_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
+                });
+            sum_each += across(sum_each_lanes, Plus());
+            sum_each_along_b_n_in_block += across(sum_each_along_b_n_in_block_lanes, Plus());
+          }
+          picture_loss[b] = to_stored<T>(sum_each / Value<T>(maximum(n_count, int64_t{1})));
         }
-        picture_loss[b] = to_stored<T>(sum_each / Value<T>(maximum(n_count, int64_t{1})));
+        sum_each_along_b_n += sum_each_along_b_n_in_block;
       }
       sum_each_along_b_n_parts[b_first / b_chunk] = sum_each_along_b_n;
     }

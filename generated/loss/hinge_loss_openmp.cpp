@@ -62,24 +62,28 @@ void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-        S sum_score = S(0);
-        const int32_t target_here = target[b];
-        // One pass along v: sum_score.
-        for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-          Sum<S, kLanesOf<S>> sum_score_lanes = S(0);
-          for_lanes<kLanesOf<S>>(
-              v_block, smaller(v_block + 4096, V), [=, &sum_score_lanes](int64_t v, auto active) IN_SET {
-                const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_here);
-                sum_score_lanes += keep(
-                    chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
-              });
-          sum_score += across(sum_score_lanes, Plus());
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        S sum_loss_in_block = S(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
+          S sum_score = S(0);
+          const int32_t target_here = target[b];
+          // One pass along v: sum_score.
+          for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+            Sum<S, kLanesOf<S>> sum_score_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                v_block, smaller(v_block + 4096, V), [=, &sum_score_lanes](int64_t v, auto active) IN_SET {
+                  const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_here);
+                  sum_score_lanes += keep(
+                      chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
+                });
+            sum_score += across(sum_score_lanes, Plus());
+          }
+          const S loss_here = sum_score;
+          loss[b] = loss_here;
+          sum_loss_in_block += loss_here;
         }
-        const S loss_here = sum_score;
-        loss[b] = loss_here;
-        sum_loss += loss_here;
+        sum_loss += sum_loss_in_block;
       }
       sum_loss_parts[b_first / b_chunk] = sum_loss;
     }

@@ -64,24 +64,28 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        S sum_target_log_target = S(0);
-        // One pass along v: sum_target_log_target.
-        for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-          Vector<S> sum_target_log_target_lanes = S(0);
-          for_lanes<kLanesOf<S>>(
-              v_block, smaller(v_block + 4096, V),
-              [=, &sum_target_log_target_lanes](int64_t v, auto active) IN_SET {
-                const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
-                const auto chosen = active && target_here > S(0);
-                add_product(sum_target_log_target_lanes, chosen, target_here,
-                            log(target_here) - to_value<T>(load(&prediction[b * V + v], active)));
-              });
-          sum_target_log_target += across(sum_target_log_target_lanes, Plus());
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        S sum_loss_in_block = S(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          S sum_target_log_target = S(0);
+          // One pass along v: sum_target_log_target.
+          for (int64_t v_block = 0; v_block < V; v_block += 4096) {
+            Vector<S> sum_target_log_target_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                v_block, smaller(v_block + 4096, V),
+                [=, &sum_target_log_target_lanes](int64_t v, auto active) IN_SET {
+                  const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
+                  const auto chosen = active && target_here > S(0);
+                  add_product(sum_target_log_target_lanes, chosen, target_here,
+                              log(target_here) - to_value<T>(load(&prediction[b * V + v], active)));
+                });
+            sum_target_log_target += across(sum_target_log_target_lanes, Plus());
+          }
+          const S loss_here = sum_target_log_target;
+          loss[b] = loss_here;
+          sum_loss_in_block += loss_here;
         }
-        const S loss_here = sum_target_log_target;
-        loss[b] = loss_here;
-        sum_loss += loss_here;
+        sum_loss += sum_loss_in_block;
       }
       sum_loss_parts[b_first / b_chunk] = sum_loss;
     }

@@ -67,28 +67,33 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        S sum_v_squared = S(0);
-        S sum_v_of_norm_squared = S(0);
-        // One pass along d: sum_v_squared and sum_v_of_norm_squared.
-        for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-          Sum<S, kLanesOf<S>> sum_v_squared_lanes = S(0);
-          Sum<S, kLanesOf<S>> sum_v_of_norm_squared_lanes = S(0);
-          for_lanes<kLanesOf<S>>(
-              d_block, smaller(d_block + 4096, D),
-              [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
-                const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
-                const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
-                const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
-                add_product(sum_v_squared_lanes, active, v, v);
-                add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
-              });
-          sum_v_squared += across(sum_v_squared_lanes, Plus());
-          sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        S sum_loss_in_block = S(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          S sum_v_squared = S(0);
+          S sum_v_of_norm_squared = S(0);
+          // One pass along d: sum_v_squared and sum_v_of_norm_squared.
+          for (int64_t d_block = 0; d_block < D; d_block += 4096) {
+            Sum<S, kLanesOf<S>> sum_v_squared_lanes = S(0);
+            Sum<S, kLanesOf<S>> sum_v_of_norm_squared_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                d_block, smaller(d_block + 4096, D),
+                [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
+                  const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
+                  const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
+                  const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
+                  add_product(sum_v_squared_lanes, active, v, v);
+                  add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
+                });
+            sum_v_squared += across(sum_v_squared_lanes, Plus());
+            sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
+          }
+          const S loss_here =
+              maximum(std::sqrt(sum_v_squared) - std::sqrt(sum_v_of_norm_squared) + S(1), S(0));
+          loss[b] = loss_here;
+          sum_loss_in_block += loss_here;
         }
-        const S loss_here = maximum(std::sqrt(sum_v_squared) - std::sqrt(sum_v_of_norm_squared) + S(1), S(0));
-        loss[b] = loss_here;
-        sum_loss += loss_here;
+        sum_loss += sum_loss_in_block;
       }
       sum_loss_parts[b_first / b_chunk] = sum_loss;
     }

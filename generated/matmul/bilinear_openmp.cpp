@@ -83,18 +83,24 @@ void bilinear(const float* x, const float* w, const float* y, float* z, int64_t 
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t n = 0; n < N; ++n) {
           float sum_x_w_y = 0.0f;
-          for (int64_t k = 0; k < K; ++k) {
-            const float x_here = x[m * K + k];
-            // One pass along l: sum_x_w_y.
-            for (int64_t l_block = 0; l_block < L; l_block += 4096) {
-              Sum<float, kLanes32> sum_x_w_y_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  l_block, smaller(l_block + 4096, L), [=, &sum_x_w_y_lanes](int64_t l, auto active) IN_SET {
-                    add_product(sum_x_w_y_lanes, active, x_here * load(&w[(n * K + k) * L + l], active),
-                                load(&y[m * L + l], active));
-                  });
-              sum_x_w_y += across(sum_x_w_y_lanes, Plus());
+          for (int64_t k_first = 0; k_first < K; k_first += 4096) {
+            const int64_t k_end = smaller(k_first + 4096, K);
+            float sum_x_w_y_in_block = 0.0f;
+            for (int64_t k = k_first; k < k_end; ++k) {
+              const float x_here = x[m * K + k];
+              // One pass along l: sum_x_w_y_in_block.
+              for (int64_t l_block = 0; l_block < L; l_block += 4096) {
+                Sum<float, kLanes32> sum_x_w_y_in_block_lanes = 0.0f;
+                for_lanes<kLanes32>(l_block, smaller(l_block + 4096, L),
+                                    [=, &sum_x_w_y_in_block_lanes](int64_t l, auto active) IN_SET {
+                                      add_product(sum_x_w_y_in_block_lanes, active,
+                                                  x_here * load(&w[(n * K + k) * L + l], active),
+                                                  load(&y[m * L + l], active));
+                                    });
+                sum_x_w_y_in_block += across(sum_x_w_y_in_block_lanes, Plus());
+              }
             }
+            sum_x_w_y += sum_x_w_y_in_block;
           }
           z[m * N + n] = sum_x_w_y;
         }

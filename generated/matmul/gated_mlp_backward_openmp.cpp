@@ -312,15 +312,22 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
           for (int64_t k = 0; k < K; ++k) {
             Lanes<float, kLanes32> sum_d_hidden_share_along_m = 0.0f;
             Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
-            // One pass along m: sum_d_hidden_share_along_m and sum_d_hidden_along_m.
-            for (int64_t m = 0; m < M; ++m) {
-              sum_d_hidden_share_along_m = multiply_add(
-                  load(&d_hidden[m * H + h], active) * x[m * K + k] *
-                      load(&sum_x_along_k[m * H + h], active) * load(&sigmoid_sum_x[m * H + h], active),
-                  load(&share[m * H + h], active), sum_d_hidden_share_along_m);
-              sum_d_hidden_along_m =
-                  multiply_add(load(&d_hidden[m * H + h], active) * x[m * K + k],
-                               load(&value_sum_x[m * H + h], active), sum_d_hidden_along_m);
+            for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+              const int64_t m_end = smaller(m_first + 4096, M);
+              Lanes<float, kLanes32> sum_d_hidden_share_along_m_in_block = 0.0f;
+              Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
+              // One pass along m: sum_d_hidden_share_along_m_in_block and sum_d_hidden_along_m_in_block.
+              for (int64_t m = m_first; m < m_end; ++m) {
+                sum_d_hidden_share_along_m_in_block = multiply_add(
+                    load(&d_hidden[m * H + h], active) * x[m * K + k] *
+                        load(&sum_x_along_k[m * H + h], active) * load(&sigmoid_sum_x[m * H + h], active),
+                    load(&share[m * H + h], active), sum_d_hidden_share_along_m_in_block);
+                sum_d_hidden_along_m_in_block =
+                    multiply_add(load(&d_hidden[m * H + h], active) * x[m * K + k],
+                                 load(&value_sum_x[m * H + h], active), sum_d_hidden_along_m_in_block);
+              }
+              sum_d_hidden_share_along_m += sum_d_hidden_share_along_m_in_block;
+              sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
             }
             store(&d_gate[k * H + h], active, sum_d_hidden_share_along_m);
             store(&d_up[k * H + h], active, sum_d_hidden_along_m);
@@ -356,7 +363,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const sigmoid_sum_x = reinterpret_cast<float*>(workspace + space.sigmoid_sum_x);
   float* const share = reinterpret_cast<float*>(workspace + space.share);
-  in_team(product_of(M, K, H) > 16384, threads, [&]() IN_SET {
+  in_team(product_of(M, H, N) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
     float* const hidden = reinterpret_cast<float*>(mine + space.hidden);
     OMP(omp for schedule(static) nowait)
@@ -413,9 +420,15 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         if (d_down != nullptr) {
           Lanes<float, kLanes32> sum_d_z_hidden = 0.0f;
-          // One pass along m: sum_d_z_hidden.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_hidden = multiply_add(load(&d_z[m * N + n], active), hidden[m], sum_d_z_hidden);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_hidden_in_block = 0.0f;
+            // One pass along m: sum_d_z_hidden_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_hidden_in_block =
+                  multiply_add(load(&d_z[m * N + n], active), hidden[m], sum_d_z_hidden_in_block);
+            }
+            sum_d_z_hidden += sum_d_z_hidden_in_block;
           }
           store(&d_down[h * N + n], active, sum_d_z_hidden);
         }
@@ -423,20 +436,32 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
       for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
         if (d_gate != nullptr) {
           Lanes<float, kLanes32> sum_d_hidden_share_along_m = 0.0f;
-          // One pass along m: sum_d_hidden_share_along_m.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_hidden_share_along_m = multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active) *
-                                                          sum_x_along_k[m * H + h] * sigmoid_sum_x[m * H + h],
-                                                      share[m * H + h], sum_d_hidden_share_along_m);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_hidden_share_along_m_in_block = 0.0f;
+            // One pass along m: sum_d_hidden_share_along_m_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_hidden_share_along_m_in_block =
+                  multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active) * sum_x_along_k[m * H + h] *
+                                   sigmoid_sum_x[m * H + h],
+                               share[m * H + h], sum_d_hidden_share_along_m_in_block);
+            }
+            sum_d_hidden_share_along_m += sum_d_hidden_share_along_m_in_block;
           }
           store_every(&d_gate[k * H + h], H, active, sum_d_hidden_share_along_m);
         }
         if (d_up != nullptr) {
           Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
-          // One pass along m: sum_d_hidden_along_m.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_hidden_along_m = multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active),
-                                                value_sum_x[m * H + h], sum_d_hidden_along_m);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
+            // One pass along m: sum_d_hidden_along_m_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_hidden_along_m_in_block =
+                  multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active), value_sum_x[m * H + h],
+                               sum_d_hidden_along_m_in_block);
+            }
+            sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
           }
           store_every(&d_up[k * H + h], H, active, sum_d_hidden_along_m);
         }

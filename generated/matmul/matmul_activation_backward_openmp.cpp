@@ -226,10 +226,15 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
           Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-          // One pass along m: sum_d_z_slope_x.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_slope_x =
-                multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x, sum_d_z_slope_x);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
+            // One pass along m: sum_d_z_slope_x_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_slope_x_in_block =
+                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x, sum_d_z_slope_x_in_block);
+            }
+            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
           }
           store(&d_bias[n], active, sum_d_z_slope_x);
         }
@@ -242,11 +247,16 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         if (d_y != nullptr) {
           Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
-          // One pass along m: sum_d_z_x_slope_x.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_x_slope_x =
-                multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]), slope_x,
-                             sum_d_z_x_slope_x);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
+            // One pass along m: sum_d_z_x_slope_x_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_x_slope_x_in_block =
+                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
+                               slope_x, sum_d_z_x_slope_x_in_block);
+            }
+            sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
           }
           store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
         }
@@ -476,10 +486,16 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
           Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-          // One pass along m: sum_d_z_slope_x.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_slope_x = multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                           load(&slope_x[m * N + n], active), sum_d_z_slope_x);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
+            // One pass along m: sum_d_z_slope_x_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_slope_x_in_block =
+                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
+                               sum_d_z_slope_x_in_block);
+            }
+            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
           }
           store(&d_bias[n], active, sum_d_z_slope_x);
         }
@@ -488,11 +504,16 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
           if (d_y != nullptr) {
             Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
-            // One pass along m: sum_d_z_x_slope_x.
-            for (int64_t m = 0; m < M; ++m) {
-              sum_d_z_x_slope_x =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
-                               load(&slope_x[m * N + n], active), sum_d_z_x_slope_x);
+            for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+              const int64_t m_end = smaller(m_first + 4096, M);
+              Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
+              // One pass along m: sum_d_z_x_slope_x_in_block.
+              for (int64_t m = m_first; m < m_end; ++m) {
+                sum_d_z_x_slope_x_in_block =
+                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
+                                 load(&slope_x[m * N + n], active), sum_d_z_x_slope_x_in_block);
+              }
+              sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
             }
             store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
           }
@@ -716,10 +737,16 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
           Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-          // One pass along m: sum_d_z_slope_x.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_slope_x = multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                           load(&slope_x[m * N + n], active), sum_d_z_slope_x);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
+            // One pass along m: sum_d_z_slope_x_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_slope_x_in_block =
+                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
+                               sum_d_z_slope_x_in_block);
+            }
+            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
           }
           store(&d_bias[n], active, sum_d_z_slope_x);
         }
@@ -728,11 +755,16 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
           if (d_y != nullptr) {
             Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
-            // One pass along m: sum_d_z_x_slope_x.
-            for (int64_t m = 0; m < M; ++m) {
-              sum_d_z_x_slope_x =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
-                               load(&slope_x[m * N + n], active), sum_d_z_x_slope_x);
+            for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+              const int64_t m_end = smaller(m_first + 4096, M);
+              Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
+              // One pass along m: sum_d_z_x_slope_x_in_block.
+              for (int64_t m = m_first; m < m_end; ++m) {
+                sum_d_z_x_slope_x_in_block =
+                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
+                                 load(&slope_x[m * N + n], active), sum_d_z_x_slope_x_in_block);
+              }
+              sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
             }
             store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
           }

@@ -245,10 +245,16 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     for (int64_t h_first = 0; h_first < H; h_first += 256) {
       for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
         Lanes<float, kLanes32> d_b1_so_far = 0.0f;
-        // One pass along m: d_b1_so_far.
-        for (int64_t m = 0; m < M; ++m) {
-          d_b1_so_far = multiply_add(load(&d_hidden[m * H + h], active),
-                                     load(&together_x_share[m * H + h], active), d_b1_so_far);
+        for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+          const int64_t m_end = smaller(m_first + 4096, M);
+          Lanes<float, kLanes32> d_b1_so_far_in_block = 0.0f;
+          // One pass along m: d_b1_so_far_in_block.
+          for (int64_t m = m_first; m < m_end; ++m) {
+            d_b1_so_far_in_block =
+                multiply_add(load(&d_hidden[m * H + h], active), load(&together_x_share[m * H + h], active),
+                             d_b1_so_far_in_block);
+          }
+          d_b1_so_far += d_b1_so_far_in_block;
         }
         store_around(&d_b1[h], active, d_b1_so_far, around_caches_d_b1);
       });
@@ -299,14 +305,21 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_b2 != nullptr) {
           Lanes<float, kLanes32> sum_d_z = 0.0f;
-          // One pass along m: sum_d_z.
-          for (int64_t m = 0; m < M; ++m) sum_d_z += to_value<T>(load(&d_z[m * N + n], active));
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_in_block = 0.0f;
+            // One pass along m: sum_d_z_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_in_block += to_value<T>(load(&d_z[m * N + n], active));
+            }
+            sum_d_z += sum_d_z_in_block;
+          }
           store(&d_b2[n], active, sum_d_z);
         }
       });
     }
   });
-  in_team(product_of(M, K, H) > 16384, threads, [&]() IN_SET {
+  in_team(product_of(M, H, N) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
     float* const hidden = reinterpret_cast<float*>(mine + space.hidden);
     OMP(omp for schedule(static) nowait)
@@ -365,10 +378,15 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         if (d_w2 != nullptr) {
           Lanes<float, kLanes32> sum_d_z_hidden = 0.0f;
-          // One pass along m: sum_d_z_hidden.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_z_hidden =
-                multiply_add(to_value<T>(load(&d_z[m * N + n], active)), hidden[m], sum_d_z_hidden);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_z_hidden_in_block = 0.0f;
+            // One pass along m: sum_d_z_hidden_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_z_hidden_in_block = multiply_add(to_value<T>(load(&d_z[m * N + n], active)), hidden[m],
+                                                     sum_d_z_hidden_in_block);
+            }
+            sum_d_z_hidden += sum_d_z_hidden_in_block;
           }
           store(&d_w2[h * N + n], active, to_stored<T>(sum_d_z_hidden));
         }
@@ -376,11 +394,16 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
       for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
         if (d_w1 != nullptr) {
           Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
-          // One pass along m: sum_d_hidden_along_m.
-          for (int64_t m = 0; m < M; ++m) {
-            sum_d_hidden_along_m =
-                multiply_add(d_hidden[m * H + h] * to_value<T>(load(&x[m * K + k], active)),
-                             together_x_share[m * H + h], sum_d_hidden_along_m);
+          for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+            const int64_t m_end = smaller(m_first + 4096, M);
+            Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
+            // One pass along m: sum_d_hidden_along_m_in_block.
+            for (int64_t m = m_first; m < m_end; ++m) {
+              sum_d_hidden_along_m_in_block =
+                  multiply_add(d_hidden[m * H + h] * to_value<T>(load(&x[m * K + k], active)),
+                               together_x_share[m * H + h], sum_d_hidden_along_m_in_block);
+            }
+            sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
           }
           store_every(&d_w1[k * H + h], H, active, to_stored<T>(sum_d_hidden_along_m));
         }

@@ -162,32 +162,44 @@ void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const 
       d_old_variance[c] = given_running_variance * share;
       Value<T> sum_d_given_y = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
-      for (int64_t b = 0; b < B; ++b) {
-        const Value<T> batch_mean_here = batch_mean[c];
-        for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> sum_given_y_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_d_given_y_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(
-              h_block, smaller(h_block + 4096, H),
-              [=, &sum_given_y_lanes, &sum_d_given_y_lanes, &sum_d_given_y_along_b_h_w_lanes](
-                  int64_t h, auto active) IN_SET {
-                // One pass along w: sum_given_y, sum_d_given_y and sum_d_given_y_along_b_h_w.
-                for (int64_t w = 0; w < W; ++w) {
-                  const auto given_y =
-                      d_y != nullptr ? to_value<T>(load_every(&d_y[((b * C + c) * H + h) * W + w], W, active))
-                                     : Vector<T>(Value<T>(0));
-                  sum_given_y_lanes += keep(active, given_y, Value<T>(0));
-                  const auto d =
-                      to_value<T>(load_every(&x[((b * C + c) * H + h) * W + w], W, active)) - batch_mean_here;
-                  add_product(sum_d_given_y_lanes, active, d, given_y);
-                  add_product(sum_d_given_y_along_b_h_w_lanes, active, d * scale_batch_variance, given_y);
-                }
-              });
-          sum_given_y += across(sum_given_y_lanes, Plus());
-          sum_d_given_y += across(sum_d_given_y_lanes, Plus());
-          sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
+      for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+        const int64_t b_end = smaller(b_first + 4096, B);
+        Value<T> sum_given_y_in_block = Value<T>(0);
+        Value<T> sum_d_given_y_in_block = Value<T>(0);
+        Value<T> sum_d_given_y_along_b_h_w_in_block = Value<T>(0);
+        for (int64_t b = b_first; b < b_end; ++b) {
+          const Value<T> batch_mean_here = batch_mean[c];
+          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
+            Sum<Value<T>, kLanesOf<T>> sum_given_y_in_block_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_d_given_y_in_block_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                h_block, smaller(h_block + 4096, H),
+                [=, &sum_given_y_in_block_lanes, &sum_d_given_y_in_block_lanes,
+                 &sum_d_given_y_along_b_h_w_in_block_lanes](int64_t h, auto active) IN_SET {
+                  // One pass along w: sum_given_y_in_block, sum_d_given_y_in_block and
+                  // sum_d_given_y_along_b_h_w_in_block.
+                  for (int64_t w = 0; w < W; ++w) {
+                    const auto given_y =
+                        d_y != nullptr
+                            ? to_value<T>(load_every(&d_y[((b * C + c) * H + h) * W + w], W, active))
+                            : Vector<T>(Value<T>(0));
+                    sum_given_y_in_block_lanes += keep(active, given_y, Value<T>(0));
+                    const auto d = to_value<T>(load_every(&x[((b * C + c) * H + h) * W + w], W, active)) -
+                                   batch_mean_here;
+                    add_product(sum_d_given_y_in_block_lanes, active, d, given_y);
+                    add_product(sum_d_given_y_along_b_h_w_in_block_lanes, active, d * scale_batch_variance,
+                                given_y);
+                  }
+                });
+            sum_given_y_in_block += across(sum_given_y_in_block_lanes, Plus());
+            sum_d_given_y_in_block += across(sum_d_given_y_in_block_lanes, Plus());
+            sum_d_given_y_along_b_h_w_in_block += across(sum_d_given_y_along_b_h_w_in_block_lanes, Plus());
+          }
         }
+        sum_given_y += sum_given_y_in_block;
+        sum_d_given_y += sum_d_given_y_in_block;
+        sum_d_given_y_along_b_h_w += sum_d_given_y_along_b_h_w_in_block;
       }
       const Value<T> d_v = multiply_add(
           -(Value<T>(0.5) * scale_batch_variance * scale_batch_variance * scale_batch_variance * gamma[c]),
@@ -243,32 +255,53 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
       d_old_variance[c] = given_running_variance * share;
       Value<T> sum_d_given_y = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t h = 0; h < H; ++h) {
-          const Value<T> batch_mean_here = batch_mean[c];
-          // One pass along w: sum_given_y, sum_d_given_y and sum_d_given_y_along_b_h_w.
-          for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_given_y_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> sum_d_given_y_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                w_block, smaller(w_block + 4096, W),
-                [=, &sum_given_y_lanes, &sum_d_given_y_lanes, &sum_d_given_y_along_b_h_w_lanes](
-                    int64_t w, auto active) IN_SET {
-                  const auto given_y = d_y != nullptr
-                                           ? to_value<T>(load(&d_y[((b * C + c) * H + h) * W + w], active))
-                                           : Vector<T>(Value<T>(0));
-                  sum_given_y_lanes += keep(active, given_y, Value<T>(0));
-                  const auto d =
-                      to_value<T>(load(&x[((b * C + c) * H + h) * W + w], active)) - batch_mean_here;
-                  add_product(sum_d_given_y_lanes, active, d, given_y);
-                  add_product(sum_d_given_y_along_b_h_w_lanes, active, d * scale_batch_variance, given_y);
-                });
-            sum_given_y += across(sum_given_y_lanes, Plus());
-            sum_d_given_y += across(sum_d_given_y_lanes, Plus());
-            sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
+      for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+        const int64_t b_end = smaller(b_first + 4096, B);
+        Value<T> sum_given_y_in_block_again = Value<T>(0);
+        Value<T> sum_d_given_y_in_block_again = Value<T>(0);
+        Value<T> sum_d_given_y_along_b_h_w_in_block_again = Value<T>(0);
+        for (int64_t b = b_first; b < b_end; ++b) {
+          for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+            const int64_t h_end = smaller(h_first + 4096, H);
+            Value<T> sum_given_y_in_block = Value<T>(0);
+            Value<T> sum_d_given_y_in_block = Value<T>(0);
+            Value<T> sum_d_given_y_along_b_h_w_in_block = Value<T>(0);
+            for (int64_t h = h_first; h < h_end; ++h) {
+              const Value<T> batch_mean_here = batch_mean[c];
+              // One pass along w: sum_given_y_in_block, sum_d_given_y_in_block and
+              // sum_d_given_y_along_b_h_w_in_block.
+              for (int64_t w_block = 0; w_block < W; w_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_given_y_in_block_lanes = Value<T>(0);
+                Sum<Value<T>, kLanesOf<T>> sum_d_given_y_in_block_lanes = Value<T>(0);
+                Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    w_block, smaller(w_block + 4096, W),
+                    [=, &sum_given_y_in_block_lanes, &sum_d_given_y_in_block_lanes,
+                     &sum_d_given_y_along_b_h_w_in_block_lanes](int64_t w, auto active) IN_SET {
+                      const auto given_y =
+                          d_y != nullptr ? to_value<T>(load(&d_y[((b * C + c) * H + h) * W + w], active))
+                                         : Vector<T>(Value<T>(0));
+                      sum_given_y_in_block_lanes += keep(active, given_y, Value<T>(0));
+                      const auto d =
+                          to_value<T>(load(&x[((b * C + c) * H + h) * W + w], active)) - batch_mean_here;
+                      add_product(sum_d_given_y_in_block_lanes, active, d, given_y);
+                      add_product(sum_d_given_y_along_b_h_w_in_block_lanes, active, d * scale_batch_variance,
+                                  given_y);
+                    });
+                sum_given_y_in_block += across(sum_given_y_in_block_lanes, Plus());
+                sum_d_given_y_in_block += across(sum_d_given_y_in_block_lanes, Plus());
+                sum_d_given_y_along_b_h_w_in_block +=
+                    across(sum_d_given_y_along_b_h_w_in_block_lanes, Plus());
+              }
+            }
+            sum_given_y_in_block_again += sum_given_y_in_block;
+            sum_d_given_y_in_block_again += sum_d_given_y_in_block;
+            sum_d_given_y_along_b_h_w_in_block_again += sum_d_given_y_along_b_h_w_in_block;
           }
         }
+        sum_given_y += sum_given_y_in_block_again;
+        sum_d_given_y += sum_d_given_y_in_block_again;
+        sum_d_given_y_along_b_h_w += sum_d_given_y_along_b_h_w_in_block_again;
       }
       const Value<T> d_v = multiply_add(
           -(Value<T>(0.5) * scale_batch_variance * scale_batch_variance * scale_batch_variance * gamma[c]),
@@ -374,19 +407,30 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       Value<T> sum_given_y = Value<T>(0);
       if (d_x != nullptr || d_beta != nullptr) {
         Value<T> sum_given_y_along_b_h_w = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t h = 0; h < H; ++h) {
-            // One pass along w: sum_given_y_along_b_h_w.
-            for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_given_y_along_b_h_w_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(w_block, smaller(w_block + 4096, W),
-                                     [=, &sum_given_y_along_b_h_w_lanes](int64_t w, auto active) IN_SET {
-                                       sum_given_y_along_b_h_w_lanes += keep(
-                                           active, load(&given_y[(b * H + h) * W + w], active), Value<T>(0));
-                                     });
-              sum_given_y_along_b_h_w += across(sum_given_y_along_b_h_w_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_given_y_along_b_h_w_in_block_again = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+              const int64_t h_end = smaller(h_first + 4096, H);
+              Value<T> sum_given_y_along_b_h_w_in_block = Value<T>(0);
+              for (int64_t h = h_first; h < h_end; ++h) {
+                // One pass along w: sum_given_y_along_b_h_w_in_block.
+                for (int64_t w_block = 0; w_block < W; w_block += 4096) {
+                  Sum<Value<T>, kLanesOf<T>> sum_given_y_along_b_h_w_in_block_lanes = Value<T>(0);
+                  for_lanes<kLanesOf<T>>(
+                      w_block, smaller(w_block + 4096, W),
+                      [=, &sum_given_y_along_b_h_w_in_block_lanes](int64_t w, auto active) IN_SET {
+                        sum_given_y_along_b_h_w_in_block_lanes +=
+                            keep(active, load(&given_y[(b * H + h) * W + w], active), Value<T>(0));
+                      });
+                  sum_given_y_along_b_h_w_in_block += across(sum_given_y_along_b_h_w_in_block_lanes, Plus());
+                }
+              }
+              sum_given_y_along_b_h_w_in_block_again += sum_given_y_along_b_h_w_in_block;
             }
           }
+          sum_given_y_along_b_h_w += sum_given_y_along_b_h_w_in_block_again;
         }
         sum_given_y = sum_given_y_along_b_h_w;
       }
@@ -396,20 +440,30 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
             multiply_add(-(scale_batch_variance * gamma[c]), sum_given_y,
                          multiply_add(momentum, given_running_mean,
                                       d_batch_mean != nullptr ? d_batch_mean[c] : Value<T>(0)));
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t h = 0; h < H; ++h) {
-            // One pass along w: sum_d_given_y.
-            for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_given_y_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(w_block, smaller(w_block + 4096, W),
-                                     [=, &sum_d_given_y_lanes](int64_t w, auto active) IN_SET {
-                                       add_product(sum_d_given_y_lanes, active,
-                                                   load(&d[(b * H + h) * W + w], active),
-                                                   load(&given_y[(b * H + h) * W + w], active));
-                                     });
-              sum_d_given_y += across(sum_d_given_y_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_given_y_in_block_again = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+              const int64_t h_end = smaller(h_first + 4096, H);
+              Value<T> sum_d_given_y_in_block = Value<T>(0);
+              for (int64_t h = h_first; h < h_end; ++h) {
+                // One pass along w: sum_d_given_y_in_block.
+                for (int64_t w_block = 0; w_block < W; w_block += 4096) {
+                  Sum<Value<T>, kLanesOf<T>> sum_d_given_y_in_block_lanes = Value<T>(0);
+                  for_lanes<kLanesOf<T>>(w_block, smaller(w_block + 4096, W),
+                                         [=, &sum_d_given_y_in_block_lanes](int64_t w, auto active) IN_SET {
+                                           add_product(sum_d_given_y_in_block_lanes, active,
+                                                       load(&d[(b * H + h) * W + w], active),
+                                                       load(&given_y[(b * H + h) * W + w], active));
+                                         });
+                  sum_d_given_y_in_block += across(sum_d_given_y_in_block_lanes, Plus());
+                }
+              }
+              sum_d_given_y_in_block_again += sum_d_given_y_in_block;
             }
           }
+          sum_d_given_y += sum_d_given_y_in_block_again;
         }
         const Value<T> d_v = multiply_add(
             -(Value<T>(0.5) * scale_batch_variance * scale_batch_variance * scale_batch_variance * gamma[c]),
@@ -436,21 +490,32 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       }
       if (d_gamma != nullptr) {
         Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t h = 0; h < H; ++h) {
-            // One pass along w: sum_d_given_y_along_b_h_w.
-            for (int64_t w_block = 0; w_block < W; w_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(w_block, smaller(w_block + 4096, W),
-                                     [=, &sum_d_given_y_along_b_h_w_lanes](int64_t w, auto active) IN_SET {
-                                       add_product(
-                                           sum_d_given_y_along_b_h_w_lanes, active,
-                                           load(&d[(b * H + h) * W + w], active) * scale_batch_variance,
-                                           load(&given_y[(b * H + h) * W + w], active));
-                                     });
-              sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_given_y_along_b_h_w_in_block_again = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            for (int64_t h_first = 0; h_first < H; h_first += 4096) {
+              const int64_t h_end = smaller(h_first + 4096, H);
+              Value<T> sum_d_given_y_along_b_h_w_in_block = Value<T>(0);
+              for (int64_t h = h_first; h < h_end; ++h) {
+                // One pass along w: sum_d_given_y_along_b_h_w_in_block.
+                for (int64_t w_block = 0; w_block < W; w_block += 4096) {
+                  Sum<Value<T>, kLanesOf<T>> sum_d_given_y_along_b_h_w_in_block_lanes = Value<T>(0);
+                  for_lanes<kLanesOf<T>>(
+                      w_block, smaller(w_block + 4096, W),
+                      [=, &sum_d_given_y_along_b_h_w_in_block_lanes](int64_t w, auto active) IN_SET {
+                        add_product(sum_d_given_y_along_b_h_w_in_block_lanes, active,
+                                    load(&d[(b * H + h) * W + w], active) * scale_batch_variance,
+                                    load(&given_y[(b * H + h) * W + w], active));
+                      });
+                  sum_d_given_y_along_b_h_w_in_block +=
+                      across(sum_d_given_y_along_b_h_w_in_block_lanes, Plus());
+                }
+              }
+              sum_d_given_y_along_b_h_w_in_block_again += sum_d_given_y_along_b_h_w_in_block;
             }
           }
+          sum_d_given_y_along_b_h_w += sum_d_given_y_along_b_h_w_in_block_again;
         }
         d_gamma[c] = sum_d_given_y_along_b_h_w;
       }

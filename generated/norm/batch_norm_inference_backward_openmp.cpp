@@ -66,32 +66,43 @@ void batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_m
       Value<T> sum_d_y = Value<T>(0);
       Value<T> sum_d_y_difference_x = Value<T>(0);
       Value<T> sum_d_y_difference_x_along_b_h_w = Value<T>(0);
-      for (int64_t b = 0; b < B; ++b) {
-        const Value<T> running_mean_here = running_mean[c];
-        const Value<T> gamma_here = gamma[c];
-        // One pass along hw: sum_d_y, sum_d_y_difference_x and sum_d_y_difference_x_along_b_h_w; fills d_x.
-        for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> sum_d_y_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_along_b_h_w_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(
-              hw_block, smaller(hw_block + 4096, H * W),
-              [=, &sum_d_y_lanes, &sum_d_y_difference_x_lanes, &sum_d_y_difference_x_along_b_h_w_lanes](
-                  int64_t hw, auto active) IN_SET {
-                const auto difference_x =
-                    to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean_here;
-                const auto d_y_here = to_value<T>(load_once(&d_y[(b * C + c) * (H * W) + hw], active));
-                sum_d_y_lanes += keep(active, d_y_here, Value<T>(0));
-                store_around(&d_x[(b * C + c) * (H * W) + hw], active,
-                             to_stored<T>(d_y_here * scale_running_variance * gamma_here), around_caches);
-                add_product(sum_d_y_difference_x_lanes, active, d_y_here, difference_x);
-                add_product(sum_d_y_difference_x_along_b_h_w_lanes, active, d_y_here,
-                            difference_x * scale_running_variance);
-              });
-          sum_d_y += across(sum_d_y_lanes, Plus());
-          sum_d_y_difference_x += across(sum_d_y_difference_x_lanes, Plus());
-          sum_d_y_difference_x_along_b_h_w += across(sum_d_y_difference_x_along_b_h_w_lanes, Plus());
+      for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+        const int64_t b_end = smaller(b_first + 4096, B);
+        Value<T> sum_d_y_in_block = Value<T>(0);
+        Value<T> sum_d_y_difference_x_in_block = Value<T>(0);
+        Value<T> sum_d_y_difference_x_along_b_h_w_in_block = Value<T>(0);
+        for (int64_t b = b_first; b < b_end; ++b) {
+          const Value<T> running_mean_here = running_mean[c];
+          const Value<T> gamma_here = gamma[c];
+          // One pass along hw: sum_d_y_in_block, sum_d_y_difference_x_in_block and
+          // sum_d_y_difference_x_along_b_h_w_in_block; fills d_x.
+          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+            Sum<Value<T>, kLanesOf<T>> sum_d_y_in_block_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_in_block_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_along_b_h_w_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                hw_block, smaller(hw_block + 4096, H * W),
+                [=, &sum_d_y_in_block_lanes, &sum_d_y_difference_x_in_block_lanes,
+                 &sum_d_y_difference_x_along_b_h_w_in_block_lanes](int64_t hw, auto active) IN_SET {
+                  const auto difference_x =
+                      to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean_here;
+                  const auto d_y_here = to_value<T>(load_once(&d_y[(b * C + c) * (H * W) + hw], active));
+                  sum_d_y_in_block_lanes += keep(active, d_y_here, Value<T>(0));
+                  store_around(&d_x[(b * C + c) * (H * W) + hw], active,
+                               to_stored<T>(d_y_here * scale_running_variance * gamma_here), around_caches);
+                  add_product(sum_d_y_difference_x_in_block_lanes, active, d_y_here, difference_x);
+                  add_product(sum_d_y_difference_x_along_b_h_w_in_block_lanes, active, d_y_here,
+                              difference_x * scale_running_variance);
+                });
+            sum_d_y_in_block += across(sum_d_y_in_block_lanes, Plus());
+            sum_d_y_difference_x_in_block += across(sum_d_y_difference_x_in_block_lanes, Plus());
+            sum_d_y_difference_x_along_b_h_w_in_block +=
+                across(sum_d_y_difference_x_along_b_h_w_in_block_lanes, Plus());
+          }
         }
+        sum_d_y += sum_d_y_in_block;
+        sum_d_y_difference_x += sum_d_y_difference_x_in_block;
+        sum_d_y_difference_x_along_b_h_w += sum_d_y_difference_x_along_b_h_w_in_block;
       }
       d_running_mean[c] = -scale_running_variance * gamma[c] * sum_d_y;
       d_running_variance[c] = -Value<T>(0.5) * scale_running_variance * scale_running_variance *
@@ -135,18 +146,23 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
       Value<T> sum_d_y = Value<T>(0);
       if (d_running_mean != nullptr || d_beta != nullptr) {
         Value<T> sum_d_y_along_b_h_w = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_along_b_h_w.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_along_b_h_w_lanes](int64_t hw, auto active) IN_SET {
-                  sum_d_y_along_b_h_w_lanes +=
-                      keep(active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-                });
-            sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_along_b_h_w_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_along_b_h_w_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_along_b_h_w_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    sum_d_y_along_b_h_w_in_block_lanes += keep(
+                        active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                  });
+              sum_d_y_along_b_h_w_in_block += across(sum_d_y_along_b_h_w_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_along_b_h_w += sum_d_y_along_b_h_w_in_block;
         }
         sum_d_y = sum_d_y_along_b_h_w;
       }
@@ -170,37 +186,49 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
       }
       if (d_running_variance != nullptr) {
         Value<T> sum_d_y_difference_x = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_difference_x.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(hw_block, smaller(hw_block + 4096, H * W),
-                                   [=, &sum_d_y_difference_x_lanes](int64_t hw, auto active) IN_SET {
-                                     add_product(sum_d_y_difference_x_lanes, active,
-                                                 to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
-                                                 load(&difference_x[b * (H * W) + hw], active));
-                                   });
-            sum_d_y_difference_x += across(sum_d_y_difference_x_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_difference_x_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_difference_x_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_difference_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    add_product(sum_d_y_difference_x_in_block_lanes, active,
+                                to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
+                                load(&difference_x[b * (H * W) + hw], active));
+                  });
+              sum_d_y_difference_x_in_block += across(sum_d_y_difference_x_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_difference_x += sum_d_y_difference_x_in_block;
         }
         d_running_variance[c] = -Value<T>(0.5) * scale_running_variance * scale_running_variance *
                                 scale_running_variance * gamma[c] * sum_d_y_difference_x;
       }
       if (d_gamma != nullptr) {
         Value<T> sum_d_y_difference_x_along_b_h_w = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_difference_x_along_b_h_w.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_along_b_h_w_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_difference_x_along_b_h_w_lanes](int64_t hw, auto active) IN_SET {
-                  add_product(sum_d_y_difference_x_along_b_h_w_lanes, active,
-                              to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
-                              load(&difference_x[b * (H * W) + hw], active) * scale_running_variance);
-                });
-            sum_d_y_difference_x_along_b_h_w += across(sum_d_y_difference_x_along_b_h_w_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_difference_x_along_b_h_w_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_difference_x_along_b_h_w_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_difference_x_along_b_h_w_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_difference_x_along_b_h_w_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    add_product(sum_d_y_difference_x_along_b_h_w_in_block_lanes, active,
+                                to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
+                                load(&difference_x[b * (H * W) + hw], active) * scale_running_variance);
+                  });
+              sum_d_y_difference_x_along_b_h_w_in_block +=
+                  across(sum_d_y_difference_x_along_b_h_w_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_difference_x_along_b_h_w += sum_d_y_difference_x_along_b_h_w_in_block;
         }
         d_gamma[c] = sum_d_y_difference_x_along_b_h_w;
       }

@@ -54,38 +54,55 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
       Value<T> sum_x = Value<T>(0);
       Value<T> count_before = Value<T>(0);
       Value<T> sum_d_squared = Value<T>(0);
-      for (int64_t b = 0; b < B; ++b) {
-        for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
-          const int64_t hw_end = smaller(hw_first + 4096, H * W);
-          const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-          const Value<T> count_in_block = Value<T>(hw_end - hw_first);
-          // One pass along hw: sum_x_in_block.
-          Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(
-              hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
-                sum_x_in_block_lanes +=
-                    keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-              });
-          Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
-          const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
-          // One pass along hw: sum_d_squared.
-          Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
-            if (from_memory)
-              prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
-            add_product(sum_d_squared_lanes, active, d, d);
-          });
-          sum_d_squared += across(sum_d_squared_lanes, Plus());
-          // Squares about the mean before and about this block's become those about both.
-          if (count_before > Value<T>(0)) {
-            const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
-            sum_d_squared += rounded(mean_apart * mean_apart *
-                                     (count_before * count_in_block / (count_before + count_in_block)));
+      for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+        const int64_t b_end = smaller(b_first + 4096, B);
+        Value<T> count_in_part = Value<T>(0);
+        Value<T> sum_d_squared_in_part = Value<T>(0);
+        Value<T> sum_x_in_part = Value<T>(0);
+        for (int64_t b = b_first; b < b_end; ++b) {
+          for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+            const int64_t hw_end = smaller(hw_first + 4096, H * W);
+            const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
+            const Value<T> count_in_block = Value<T>(hw_end - hw_first);
+            // One pass along hw: sum_x_in_block.
+            Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                  sum_x_in_block_lanes +=
+                      keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                });
+            Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
+            const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+            // One pass along hw: sum_d_squared_in_part.
+            Sum<Value<T>, kLanesOf<T>> sum_d_squared_in_part_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                hw_first, hw_end, [=, &sum_d_squared_in_part_lanes](int64_t hw, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
+                  const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
+                  add_product(sum_d_squared_in_part_lanes, active, d, d);
+                });
+            sum_d_squared_in_part += across(sum_d_squared_in_part_lanes, Plus());
+            if (count_in_part > Value<T>(0)) {
+              const Value<T> mean_apart = mean_x_in_block - sum_x_in_part / count_in_part;
+              sum_d_squared_in_part +=
+                  rounded(mean_apart * mean_apart *
+                          (count_in_part * count_in_block / (count_in_part + count_in_block)));
+            }
+            sum_x_in_part += sum_x_in_block;
+            count_in_part += count_in_block;
           }
-          sum_x += sum_x_in_block;
-          count_before += count_in_block;
         }
+        const Value<T> mean_x_in_part = sum_x_in_part / count_in_part;
+        sum_d_squared += sum_d_squared_in_part;
+        // Squares about the mean before and about this block's become those about both.
+        if (count_before > Value<T>(0)) {
+          const Value<T> mean_apart = mean_x_in_part - sum_x / count_before;
+          sum_d_squared += rounded(mean_apart * mean_apart *
+                                   (count_before * count_in_part / (count_before + count_in_part)));
+        }
+        sum_x += sum_x_in_part;
+        count_before += count_in_part;
       }
       const Value<T> m = sum_x / Value<T>(B * (H * W));
       batch_mean[c] = m;

@@ -76,67 +76,88 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     for (int64_t g = 0; g < G; ++g) {
       for (int64_t c = 0; c < C; ++c) {
         Value<T> sum_d_y = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_lanes](int64_t hw, auto active) IN_SET {
-                  sum_d_y_lanes +=
-                      keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
-                           Value<T>(0));
-                });
-            sum_d_y += across(sum_d_y_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    sum_d_y_in_block_lanes +=
+                        keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
+                             Value<T>(0));
+                  });
+              sum_d_y_in_block += across(sum_d_y_in_block_lanes, Plus());
+            }
           }
+          sum_d_y += sum_d_y_in_block;
         }
         d_beta[g * C + c] = sum_d_y;
       }
       for (int64_t b = 0; b < B; ++b) {
         Value<T> sum_x_here = Value<T>(0);
         Value<T> sum_gamma_scaled = Value<T>(0);
-        for (int64_t c = 0; c < C; ++c) {
-          const Value<T> gamma_here = gamma[g * C + c];
-          // One pass along hw: sum_x_here and sum_gamma_scaled.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_x_here_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_x_here_lanes, &sum_gamma_scaled_lanes](int64_t hw, auto active) IN_SET {
-                  sum_x_here_lanes +=
-                      keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
-                           Value<T>(0));
-                  const auto gamma_scaled =
-                      to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * gamma_here;
-                  sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
-                });
-            sum_x_here += across(sum_x_here_lanes, Plus());
-            sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
+        for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+          const int64_t c_end = smaller(c_first + 4096, C);
+          Value<T> sum_x_here_in_block = Value<T>(0);
+          Value<T> sum_gamma_scaled_in_block = Value<T>(0);
+          for (int64_t c = c_first; c < c_end; ++c) {
+            const Value<T> gamma_here = gamma[g * C + c];
+            // One pass along hw: sum_x_here_in_block and sum_gamma_scaled_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_x_here_in_block_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_x_here_in_block_lanes, &sum_gamma_scaled_in_block_lanes](int64_t hw,
+                                                                                    auto active) IN_SET {
+                    sum_x_here_in_block_lanes +=
+                        keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
+                             Value<T>(0));
+                    const auto gamma_scaled =
+                        to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * gamma_here;
+                    sum_gamma_scaled_in_block_lanes += keep(active, gamma_scaled, Value<T>(0));
+                  });
+              sum_x_here_in_block += across(sum_x_here_in_block_lanes, Plus());
+              sum_gamma_scaled_in_block += across(sum_gamma_scaled_in_block_lanes, Plus());
+            }
           }
+          sum_x_here += sum_x_here_in_block;
+          sum_gamma_scaled += sum_gamma_scaled_in_block;
         }
         sum_x[b] = sum_x_here;
         Value<T> sum_d_squared = Value<T>(0);
         Value<T> sum_d_y_d_gamma = Value<T>(0);
-        for (int64_t c = 0; c < C; ++c) {
-          const Value<T> gamma_here = gamma[g * C + c];
-          // One pass along hw: sum_d_squared and sum_d_y_d_gamma.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_squared_lanes, &sum_d_y_d_gamma_lanes](int64_t hw, auto active) IN_SET {
-                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                 sum_x_here / Value<T>(C * (H * W));
-                  add_product(sum_d_squared_lanes, active, d, d);
-                  add_product(sum_d_y_d_gamma_lanes, active,
-                              to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * d,
-                              gamma_here);
-                });
-            sum_d_squared += across(sum_d_squared_lanes, Plus());
-            sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
+        for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+          const int64_t c_end = smaller(c_first + 4096, C);
+          Value<T> sum_d_squared_in_block = Value<T>(0);
+          Value<T> sum_d_y_d_gamma_in_block = Value<T>(0);
+          for (int64_t c = c_first; c < c_end; ++c) {
+            const Value<T> gamma_here = gamma[g * C + c];
+            // One pass along hw: sum_d_squared_in_block and sum_d_y_d_gamma_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_squared_in_block_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_squared_in_block_lanes, &sum_d_y_d_gamma_in_block_lanes](int64_t hw, auto active)
+                      IN_SET {
+                        const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                       sum_x_here / Value<T>(C * (H * W));
+                        add_product(sum_d_squared_in_block_lanes, active, d, d);
+                        add_product(sum_d_y_d_gamma_in_block_lanes, active,
+                                    to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * d,
+                                    gamma_here);
+                      });
+              sum_d_squared_in_block += across(sum_d_squared_in_block_lanes, Plus());
+              sum_d_y_d_gamma_in_block += across(sum_d_y_d_gamma_in_block_lanes, Plus());
+            }
           }
+          sum_d_squared += sum_d_squared_in_block;
+          sum_d_y_d_gamma += sum_d_y_d_gamma_in_block;
         }
         const Value<T> scale_d_here = rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
         scale_d[b] = scale_d_here;
@@ -163,22 +184,27 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       }
       for (int64_t c = 0; c < C; ++c) {
         Value<T> sum_d_y_product_d = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_product_d.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_product_d_lanes](int64_t hw, auto active) IN_SET {
-                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                 sum_x[b] / Value<T>(C * (H * W));
-                  const auto product_d = d * scale_d[b];
-                  add_product(sum_d_y_product_d_lanes, active,
-                              to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
-                              product_d);
-                });
-            sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_product_d_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_product_d_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_product_d_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                   sum_x[b] / Value<T>(C * (H * W));
+                    const auto product_d = d * scale_d[b];
+                    add_product(sum_d_y_product_d_in_block_lanes, active,
+                                to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
+                                product_d);
+                  });
+              sum_d_y_product_d_in_block += across(sum_d_y_product_d_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_product_d += sum_d_y_product_d_in_block;
         }
         d_gamma[g * C + c] = sum_d_y_product_d;
       }
@@ -217,19 +243,24 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       for (int64_t c = 0; c < C; ++c) {
         if (d_beta != nullptr) {
           Value<T> sum_d_y = Value<T>(0);
-          for (int64_t b = 0; b < B; ++b) {
-            // One pass along hw: sum_d_y.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_y_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_d_y_lanes](int64_t hw, auto active) IN_SET {
-                    sum_d_y_lanes +=
-                        keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
-                             Value<T>(0));
-                  });
-              sum_d_y += across(sum_d_y_lanes, Plus());
+          for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+            const int64_t b_end = smaller(b_first + 4096, B);
+            Value<T> sum_d_y_in_block = Value<T>(0);
+            for (int64_t b = b_first; b < b_end; ++b) {
+              // One pass along hw: sum_d_y_in_block.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_y_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_y_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      sum_d_y_in_block_lanes +=
+                          keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
+                               Value<T>(0));
+                    });
+                sum_d_y_in_block += across(sum_d_y_in_block_lanes, Plus());
+              }
             }
+            sum_d_y += sum_d_y_in_block;
           }
           d_beta[g * C + c] = sum_d_y;
         }
@@ -238,35 +269,46 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
         Value<T> scale_d = Value<T>(0);
         if (d_x != nullptr || d_gamma != nullptr) {
           Value<T> sum_x = Value<T>(0);
-          for (int64_t c = 0; c < C; ++c) {
-            // One pass along hw: sum_x.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_x_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_x_lanes](int64_t hw, auto active) IN_SET {
-                    sum_x_lanes +=
-                        keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
-                             Value<T>(0));
-                  });
-              sum_x += across(sum_x_lanes, Plus());
+          for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+            const int64_t c_end = smaller(c_first + 4096, C);
+            Value<T> sum_x_in_block = Value<T>(0);
+            for (int64_t c = c_first; c < c_end; ++c) {
+              // One pass along hw: sum_x_in_block.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      sum_x_in_block_lanes +=
+                          keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
+                               Value<T>(0));
+                    });
+                sum_x_in_block += across(sum_x_in_block_lanes, Plus());
+              }
             }
+            sum_x += sum_x_in_block;
           }
           Value<T> sum_d_squared = Value<T>(0);
-          for (int64_t c = 0; c < C; ++c) {
-            // One pass along hw: sum_d_squared; fills d.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
-                    const auto d_here = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                        sum_x / Value<T>(C * (H * W));
-                    store(&d[c * (H * W) + hw], active, d_here);
-                    add_product(sum_d_squared_lanes, active, d_here, d_here);
-                  });
-              sum_d_squared += across(sum_d_squared_lanes, Plus());
+          for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+            const int64_t c_end = smaller(c_first + 4096, C);
+            Value<T> sum_d_squared_in_block = Value<T>(0);
+            for (int64_t c = c_first; c < c_end; ++c) {
+              // One pass along hw: sum_d_squared_in_block; fills d.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_squared_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_squared_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      const auto d_here =
+                          to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                          sum_x / Value<T>(C * (H * W));
+                      store(&d[c * (H * W) + hw], active, d_here);
+                      add_product(sum_d_squared_in_block_lanes, active, d_here, d_here);
+                    });
+                sum_d_squared_in_block += across(sum_d_squared_in_block_lanes, Plus());
+              }
             }
+            sum_d_squared += sum_d_squared_in_block;
           }
           scale_d = rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
           for (int64_t c = 0; c < C; ++c) {
@@ -280,26 +322,35 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
         if (d_x != nullptr) {
           Value<T> sum_d_y_d_gamma = Value<T>(0);
           Value<T> sum_gamma_scaled = Value<T>(0);
-          for (int64_t c = 0; c < C; ++c) {
-            const Value<T> gamma_here = gamma[g * C + c];
-            // One pass along hw: sum_d_y_d_gamma and sum_gamma_scaled; fills gamma_scaled.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_lanes = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_d_y_d_gamma_lanes, &sum_gamma_scaled_lanes](int64_t hw, auto active) IN_SET {
-                    const auto d_y_here =
-                        to_value<T>(load_once(&d_y[((b * G + g) * C + c) * (H * W) + hw], active));
-                    const auto gamma_scaled_here = d_y_here * gamma_here;
-                    store(&gamma_scaled[c * (H * W) + hw], active, gamma_scaled_here);
-                    add_product(sum_d_y_d_gamma_lanes, active, d_y_here * load(&d[c * (H * W) + hw], active),
-                                gamma_here);
-                    sum_gamma_scaled_lanes += keep(active, gamma_scaled_here, Value<T>(0));
-                  });
-              sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
-              sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
+          for (int64_t c_first = 0; c_first < C; c_first += 4096) {
+            const int64_t c_end = smaller(c_first + 4096, C);
+            Value<T> sum_d_y_d_gamma_in_block = Value<T>(0);
+            Value<T> sum_gamma_scaled_in_block = Value<T>(0);
+            for (int64_t c = c_first; c < c_end; ++c) {
+              const Value<T> gamma_here = gamma[g * C + c];
+              // One pass along hw: sum_d_y_d_gamma_in_block and sum_gamma_scaled_in_block; fills
+              // gamma_scaled.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_in_block_lanes = Value<T>(0);
+                Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_y_d_gamma_in_block_lanes, &sum_gamma_scaled_in_block_lanes](
+                        int64_t hw, auto active) IN_SET {
+                      const auto d_y_here =
+                          to_value<T>(load_once(&d_y[((b * G + g) * C + c) * (H * W) + hw], active));
+                      const auto gamma_scaled_here = d_y_here * gamma_here;
+                      store(&gamma_scaled[c * (H * W) + hw], active, gamma_scaled_here);
+                      add_product(sum_d_y_d_gamma_in_block_lanes, active,
+                                  d_y_here * load(&d[c * (H * W) + hw], active), gamma_here);
+                      sum_gamma_scaled_in_block_lanes += keep(active, gamma_scaled_here, Value<T>(0));
+                    });
+                sum_d_y_d_gamma_in_block += across(sum_d_y_d_gamma_in_block_lanes, Plus());
+                sum_gamma_scaled_in_block += across(sum_gamma_scaled_in_block_lanes, Plus());
+              }
             }
+            sum_d_y_d_gamma += sum_d_y_d_gamma_in_block;
+            sum_gamma_scaled += sum_gamma_scaled_in_block;
           }
           for (int64_t c = 0; c < C; ++c) {
             // One pass along hw: fills d_x.
@@ -322,19 +373,24 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       for (int64_t c = 0; c < C; ++c) {
         if (d_gamma != nullptr) {
           Value<T> sum_d_y_product_d = Value<T>(0);
-          for (int64_t b = 0; b < B; ++b) {
-            // One pass along hw: sum_d_y_product_d.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_d_y_product_d_lanes](int64_t hw, auto active) IN_SET {
-                    add_product(sum_d_y_product_d_lanes, active,
-                                to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
-                                load(&product_d[(b * C + c) * (H * W) + hw], active));
-                  });
-              sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
+          for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+            const int64_t b_end = smaller(b_first + 4096, B);
+            Value<T> sum_d_y_product_d_in_block = Value<T>(0);
+            for (int64_t b = b_first; b < b_end; ++b) {
+              // One pass along hw: sum_d_y_product_d_in_block.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_y_product_d_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      add_product(sum_d_y_product_d_in_block_lanes, active,
+                                  to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
+                                  load(&product_d[(b * C + c) * (H * W) + hw], active));
+                    });
+                sum_d_y_product_d_in_block += across(sum_d_y_product_d_in_block_lanes, Plus());
+              }
             }
+            sum_d_y_product_d += sum_d_y_product_d_in_block;
           }
           d_gamma[g * C + c] = sum_d_y_product_d;
         }

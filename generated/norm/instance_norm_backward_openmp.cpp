@@ -81,18 +81,23 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
       Value<T> sum_d_y_along_b_h_w = Value<T>(0);
       if (beta != nullptr) {
         sum_d_y_along_b_h_w = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_along_b_h_w.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_along_b_h_w_lanes](int64_t hw, auto active) IN_SET {
-                  sum_d_y_along_b_h_w_lanes +=
-                      keep(active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-                });
-            sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_along_b_h_w_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_along_b_h_w_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_along_b_h_w_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    sum_d_y_along_b_h_w_in_block_lanes += keep(
+                        active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                  });
+              sum_d_y_along_b_h_w_in_block += across(sum_d_y_along_b_h_w_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_along_b_h_w += sum_d_y_along_b_h_w_in_block;
         }
       }
       d_beta[c] = beta != nullptr ? sum_d_y_along_b_h_w : Value<T>(0);
@@ -155,21 +160,26 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
       Value<T> sum_d_y_product_d = Value<T>(0);
       if (gamma != nullptr) {
         sum_d_y_product_d = Value<T>(0);
-        for (int64_t b = 0; b < B; ++b) {
-          // One pass along hw: sum_d_y_product_d.
-          for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                hw_block, smaller(hw_block + 4096, H * W),
-                [=, &sum_d_y_product_d_lanes](int64_t hw, auto active) IN_SET {
-                  const auto d =
-                      to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - sum_x[b] / Value<T>(H * W);
-                  const auto product_d = d * scale_d[b];
-                  add_product(sum_d_y_product_d_lanes, active,
-                              to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), product_d);
-                });
-            sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
+        for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+          const int64_t b_end = smaller(b_first + 4096, B);
+          Value<T> sum_d_y_product_d_in_block = Value<T>(0);
+          for (int64_t b = b_first; b < b_end; ++b) {
+            // One pass along hw: sum_d_y_product_d_in_block.
+            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_in_block_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_block, smaller(hw_block + 4096, H * W),
+                  [=, &sum_d_y_product_d_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) -
+                                   sum_x[b] / Value<T>(H * W);
+                    const auto product_d = d * scale_d[b];
+                    add_product(sum_d_y_product_d_in_block_lanes, active,
+                                to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), product_d);
+                  });
+              sum_d_y_product_d_in_block += across(sum_d_y_product_d_in_block_lanes, Plus());
+            }
           }
+          sum_d_y_product_d += sum_d_y_product_d_in_block;
         }
       }
       d_gamma[c] = gamma != nullptr ? sum_d_y_product_d : Value<T>(0);
@@ -207,18 +217,23 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
         Value<T> sum_d_y_along_b_h_w = Value<T>(0);
         if (beta != nullptr) {
           sum_d_y_along_b_h_w = Value<T>(0);
-          for (int64_t b = 0; b < B; ++b) {
-            // One pass along hw: sum_d_y_along_b_h_w.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(
-                  hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_d_y_along_b_h_w_lanes](int64_t hw, auto active) IN_SET {
-                    sum_d_y_along_b_h_w_lanes += keep(
-                        active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-                  });
-              sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
+          for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+            const int64_t b_end = smaller(b_first + 4096, B);
+            Value<T> sum_d_y_along_b_h_w_in_block = Value<T>(0);
+            for (int64_t b = b_first; b < b_end; ++b) {
+              // One pass along hw: sum_d_y_along_b_h_w_in_block.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_y_along_b_h_w_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_y_along_b_h_w_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      sum_d_y_along_b_h_w_in_block_lanes += keep(
+                          active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                    });
+                sum_d_y_along_b_h_w_in_block += across(sum_d_y_along_b_h_w_in_block_lanes, Plus());
+              }
             }
+            sum_d_y_along_b_h_w += sum_d_y_along_b_h_w_in_block;
           }
         }
         d_beta[c] = beta != nullptr ? sum_d_y_along_b_h_w : Value<T>(0);
@@ -294,19 +309,24 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
         Value<T> sum_d_y_product_d = Value<T>(0);
         if (gamma != nullptr) {
           sum_d_y_product_d = Value<T>(0);
-          for (int64_t b = 0; b < B; ++b) {
-            // One pass along hw: sum_d_y_product_d.
-            for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(hw_block, smaller(hw_block + 4096, H * W),
-                                     [=, &sum_d_y_product_d_lanes](int64_t hw, auto active) IN_SET {
-                                       add_product(
-                                           sum_d_y_product_d_lanes, active,
-                                           to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
-                                           load(&product_d[b * (H * W) + hw], active));
-                                     });
-              sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
+          for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+            const int64_t b_end = smaller(b_first + 4096, B);
+            Value<T> sum_d_y_product_d_in_block = Value<T>(0);
+            for (int64_t b = b_first; b < b_end; ++b) {
+              // One pass along hw: sum_d_y_product_d_in_block.
+              for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
+                Sum<Value<T>, kLanesOf<T>> sum_d_y_product_d_in_block_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_block, smaller(hw_block + 4096, H * W),
+                    [=, &sum_d_y_product_d_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      add_product(sum_d_y_product_d_in_block_lanes, active,
+                                  to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
+                                  load(&product_d[b * (H * W) + hw], active));
+                    });
+                sum_d_y_product_d_in_block += across(sum_d_y_product_d_in_block_lanes, Plus());
+              }
             }
+            sum_d_y_product_d += sum_d_y_product_d_in_block;
           }
         }
         d_gamma[c] = gamma != nullptr ? sum_d_y_product_d : Value<T>(0);

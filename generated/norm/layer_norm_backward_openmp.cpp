@@ -408,8 +408,15 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_beta != nullptr) {
           Vector<T> sum_d_y = Value<T>(0);
-          // One pass along row: sum_d_y.
-          for (int64_t row = 0; row < rows; ++row) sum_d_y += to_value<T>(load(&d_y[row * N + n], active));
+          for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+            const int64_t row_end = smaller(row_first + 4096, rows);
+            Vector<T> sum_d_y_in_block = Value<T>(0);
+            // One pass along row: sum_d_y_in_block.
+            for (int64_t row = row_first; row < row_end; ++row) {
+              sum_d_y_in_block += to_value<T>(load(&d_y[row * N + n], active));
+            }
+            sum_d_y += sum_d_y_in_block;
+          }
           store(&d_beta[n], active, sum_d_y);
         }
       });
@@ -492,10 +499,16 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
           Vector<T> sum_d_y_product_d = Value<T>(0);
-          // One pass along row: sum_d_y_product_d.
-          for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product_d = multiply_add(to_value<T>(load(&d_y[row * N + n], active)),
-                                             load(&product_d[row * N + n], active), sum_d_y_product_d);
+          for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+            const int64_t row_end = smaller(row_first + 4096, rows);
+            Vector<T> sum_d_y_product_d_in_block = Value<T>(0);
+            // One pass along row: sum_d_y_product_d_in_block.
+            for (int64_t row = row_first; row < row_end; ++row) {
+              sum_d_y_product_d_in_block =
+                  multiply_add(to_value<T>(load(&d_y[row * N + n], active)),
+                               load(&product_d[row * N + n], active), sum_d_y_product_d_in_block);
+            }
+            sum_d_y_product_d += sum_d_y_product_d_in_block;
           }
           store(&d_gamma[n], active, sum_d_y_product_d);
         }

@@ -430,10 +430,16 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
       for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
           Vector<T> sum_d_y_product_x = T(0);
-          // One pass along row: sum_d_y_product_x.
-          for (int64_t row = 0; row < rows; ++row) {
-            const auto product_x = load(&x[row * N + n], active) * scale_x[row];
-            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active), product_x, sum_d_y_product_x);
+          for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+            const int64_t row_end = smaller(row_first + 4096, rows);
+            Vector<T> sum_d_y_product_x_in_block = T(0);
+            // One pass along row: sum_d_y_product_x_in_block.
+            for (int64_t row = row_first; row < row_end; ++row) {
+              const auto product_x = load(&x[row * N + n], active) * scale_x[row];
+              sum_d_y_product_x_in_block =
+                  multiply_add(load(&d_y[row * N + n], active), product_x, sum_d_y_product_x_in_block);
+            }
+            sum_d_y_product_x += sum_d_y_product_x_in_block;
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
         }
@@ -778,11 +784,16 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_gamma != nullptr) {
           Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
-          // One pass along row: sum_d_y_product_x.
-          for (int64_t row = 0; row < rows; ++row) {
-            const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x[row];
-            sum_d_y_product_x =
-                multiply_add(to_value<T>(load(&d_y[row * N + n], active)), product_x, sum_d_y_product_x);
+          for (int64_t row_first = 0; row_first < rows; row_first += 4096) {
+            const int64_t row_end = smaller(row_first + 4096, rows);
+            Lanes<float, kLanes32> sum_d_y_product_x_in_block = 0.0f;
+            // One pass along row: sum_d_y_product_x_in_block.
+            for (int64_t row = row_first; row < row_end; ++row) {
+              const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x[row];
+              sum_d_y_product_x_in_block = multiply_add(to_value<T>(load(&d_y[row * N + n], active)),
+                                                        product_x, sum_d_y_product_x_in_block);
+            }
+            sum_d_y_product_x += sum_d_y_product_x_in_block;
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
         }

@@ -65,39 +65,43 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
       S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
-      for (int64_t b = b_first; b < b_end; ++b) {
-        S top = -S(INFINITY);
-        S sum_exp_score = S(0);
-        for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-          const int64_t v_end = smaller(v_first + 4096, V);
-          const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
-          S top_now = top;
-          // One pass along v: top_now.
-          Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
-          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) IN_SET {
-            top_now_lanes = maximum(top_now_lanes,
-                                    keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
-          });
-          top_now = maximum(top_now, across(top_now_lanes, Greatest()));
-          // A greater value: what was added up so far is scaled down to it.
-          if (top_now > top) {
-            sum_exp_score = top > -S(INFINITY) ? rounded(sum_exp_score * std::exp(top - top_now)) : S(0);
+      for (int64_t b_block = b_first; b_block < b_end; b_block += 4096) {
+        S sum_loss_in_block = S(0);
+        for (int64_t b = b_block; b < smaller(b_block + 4096, b_end); ++b) {
+          S top = -S(INFINITY);
+          S sum_exp_score = S(0);
+          for (int64_t v_first = 0; v_first < V; v_first += 4096) {
+            const int64_t v_end = smaller(v_first + 4096, V);
+            const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
+            S top_now = top;
+            // One pass along v: top_now.
+            Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
+            for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) IN_SET {
+              top_now_lanes = maximum(
+                  top_now_lanes, keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
+            });
+            top_now = maximum(top_now, across(top_now_lanes, Greatest()));
+            // A greater value: what was added up so far is scaled down to it.
+            if (top_now > top) {
+              sum_exp_score = top > -S(INFINITY) ? rounded(sum_exp_score * std::exp(top - top_now)) : S(0);
+            }
+            top = top_now;
+            // One pass along v: sum_exp_score.
+            Vector<S> sum_exp_score_lanes = S(0);
+            for_lanes<kLanesOf<S>>(v_first, v_end, [=, &sum_exp_score_lanes](int64_t v, auto active) IN_SET {
+              if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
+              sum_exp_score_lanes +=
+                  keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
+            });
+            sum_exp_score += across(sum_exp_score_lanes, Plus());
           }
-          top = top_now;
-          // One pass along v: sum_exp_score.
-          Vector<S> sum_exp_score_lanes = S(0);
-          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &sum_exp_score_lanes](int64_t v, auto active) IN_SET {
-            if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-            sum_exp_score_lanes +=
-                keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
-          });
-          sum_exp_score += across(sum_exp_score_lanes, Plus());
+          const S loss_here =
+              std::log(sum_exp_score) + top -
+              (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
+          loss[b] = loss_here;
+          sum_loss_in_block += loss_here;
         }
-        const S loss_here =
-            std::log(sum_exp_score) + top -
-            (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
-        loss[b] = loss_here;
-        sum_loss += loss_here;
+        sum_loss += sum_loss_in_block;
       }
       sum_loss_parts[b_first / b_chunk] = sum_loss;
     }

@@ -56,8 +56,8 @@ void visit_statements(const std::vector<Stmt> &statements,
 // Also what the locals that are read there are set to, wherever that is; each local that is not in `seen` once.
 void visit_with_locals(const Kernel &kernel, ExprId id, std::set<VarId> &seen,
                        const std::function<void(const Expr &, ExprId)> &visit);
-// What a local that is read always is: it is set once, under no condition and in no loop. Else, and of what is no such
-// read: none.
+// What a local that is read always is: it is set once, and in no loop. (Where a condition stands around that, nobody
+// reads it elsewhere.) Else, and of what is no such read: none.
 ExprId only_value(const Kernel &kernel, const Expr &read);
 
 } // namespace kgen::analysis

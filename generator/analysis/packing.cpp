@@ -67,6 +67,8 @@ private:
   }
 
   bool holds(const Expr &wanted) const {
+    if (wanted.op == Op::both)
+      return std::all_of(wanted.args.begin(), wanted.args.end(), [&](ExprId arg) { return holds(settled(arg)); });
     return wanted.type == Type::boolean &&
            std::any_of(conditions_.begin(), conditions_.end(), [&](const Expr *e) { return same(*e, wanted); });
   }

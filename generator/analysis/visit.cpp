@@ -72,13 +72,17 @@ ExprId only_value(const Kernel &kernel, const Expr &read) {
   if (var.kind != Var::Kind::local || !var.array.empty())
     return kNone;
   int settings = 0;
-  visit_statements(kernel.statements,
-                   [&](const Stmt &stmt, const auto &) { settings += stmt.target == read.ref ? 1 : 0; });
-  const auto setting = std::find_if(kernel.statements.begin(), kernel.statements.end(), [&](const Stmt &stmt) {
-    return stmt.kind == Stmt::Kind::assign && stmt.target == read.ref;
+  ExprId value = kNone;
+  visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &enclosing) {
+    if (stmt.target != read.ref)
+      return;
+    ++settings;
+    const bool in_loop = std::any_of(enclosing.begin(), enclosing.end(),
+                                     [](const Stmt *outer) { return outer->kind != Stmt::Kind::branch; });
+    if (stmt.kind == Stmt::Kind::assign && !in_loop && kernel.expr(stmt.value).type == var.type)
+      value = stmt.value;
   });
-  const bool known = settings == 1 && setting != kernel.statements.end();
-  return known && kernel.expr(setting->value).type == var.type ? setting->value : kNone;
+  return settings == 1 ? value : kNone;
 }
 
 } // namespace kgen::analysis

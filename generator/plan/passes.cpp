@@ -14,6 +14,7 @@
 #include "plan/cut/share_rows.h"
 #include "plan/cut/share_scans.h"
 #include "plan/cut/shares.h"
+#include "plan/cut/sum_blocks.h"
 #include "plan/lanes/take_lanes.h"
 #include "plan/place/forward.h"
 #include "plan/tidy/ends.h"
@@ -74,6 +75,7 @@ const std::vector<Pass> &passes() {
       {"shorten_lanes", openmp, {{"narrow_locals", "it asks how many bits numbers have"}}, shorten_lanes},
       {"round_products", openmp, {{"load_once", "it asks what else reads a product"}}, round_products},
       {"take_rows_at_once", openmp, {{"round_products", "it asks for folds as they are printed"}}, take_rows_at_once},
+      {"block_sums", openmp, {{"take_rows_at_once", "sums down columns have blocks by then"}}, block_sums},
       {"take_lanes", openmp, {{"take_rows_at_once", "it asks for loops as they are printed"}}, take_lanes},
   };
   return all;

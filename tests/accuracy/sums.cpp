@@ -1,11 +1,14 @@
 // Sums, running sums and variances of many f32 numbers by emitted code, beside sums in double: prints for each case
 //   NAME DATA ERROR
 // the largest relative error. `loop` is no emitted code but a plain loop, to show what the data make of one.
+#include "columns_beside_all.h"
 #include "mean_variance.h"
+#include "rows_beside_counts.h"
 #include "running_sum.h"
 #include "running_sum_of_columns.h"
 #include "sum_of_all.h"
 #include "sum_of_columns.h"
+#include "sum_of_images.h"
 #include "sum_of_rows.h"
 
 #include <algorithm>
@@ -17,7 +20,7 @@
 
 namespace {
 
-constexpr int64_t kMany = int64_t(1) << 28, kRunning = int64_t(1) << 24, kColumns = 16, kRows = 4;
+constexpr int64_t kMany = int64_t(1) << 28, kRunning = int64_t(1) << 24, kColumns = 16, kRows = 4, kSide = 2;
 
 // Well-mixed bits of a counter.
 inline uint32_t bits_of(int64_t i) {
@@ -88,6 +91,14 @@ void sums(const Data &data) {
   data.told("sum_of_rows", data.worst(rows, kRows, kMany / kRows, kMany / kRows, 1));
   must(sum_of_columns_openmp(data.x.data(), columns, kMany / kColumns, kColumns, nullptr, 0));
   data.told("sum_of_columns", data.worst(columns, kColumns, kMany / kColumns, 1, kColumns));
+  must(columns_beside_all_openmp(data.x.data(), columns, &all, kMany / kColumns, kColumns, nullptr, 0));
+  data.told("columns_beside_all", std::max(data.worst(columns, kColumns, kMany / kColumns, 1, kColumns),
+                                           data.worst(&all, 1, kMany, 0, 1)));
+  int32_t counts[4];
+  must(rows_beside_counts_openmp(data.x.data(), rows, counts, kRows, kMany / kRows, nullptr, 0));
+  data.told("rows_beside_counts", data.worst(rows, kRows, kMany / kRows, kMany / kRows, 1));
+  must(sum_of_images_openmp(data.x.data(), &all, kMany / (kSide * kSide), 1, kSide, kSide, nullptr, 0));
+  data.told("sum_of_images", data.worst(&all, 1, kMany, 0, 1));
   for (const float value : data.x)
     loop += value;
   data.told("loop", data.worst(&loop, 1, kMany, 0, 1));

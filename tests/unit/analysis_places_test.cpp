@@ -155,11 +155,15 @@ TEST_CASE("a running count gives each element that it counts a place of its own"
        std::vector<std::string>{keep + count + "if (keep) " + store,
                                 keep + "int64_t place = cumsum(int64_t(keep), N) - 1; if (keep) " + store,
                                 keep + "int64_t place = from + cumsum_exclusive(keep ? 1 : 0, N); if (keep) " + store,
-                                "int place = cumsum_exclusive(int(x > 0), N); if (x > 0 && x < 8) " + store})
+                                "int place = cumsum_exclusive(int(x > 0), N); if (x > 0 && x < 8) " + store,
+                                "bool keep = x > 0 && x < 8 && index(N) != 3; " + count + "if (keep) " + store,
+                                "if (size(B) > 2) { " + keep + count + "if (keep) " + store + " }"})
     CHECK_MESSAGE(legal(spec(legal_body)).errors == "", legal_body);
   for (const std::string &refused_body : std::vector<std::string>{
            keep + count + store, // of all elements, not of those that are counted
            keep + count + "if (!keep) " + store, keep + count + "if (keep) {} else " + store,
+           "bool keep = x > 0 && x < 8; " + count + "if (x > 0) " + store,
+           keep + count + "if (size(B) > 2) { keep = x < 0; } if (keep) " + store,
            keep + count + "if (x >= 0) " + store, keep + count + "if (keep || x < -3) " + store,
            keep + "int place = cumsum_exclusive(keep ? 1 : -1, N); if (keep) " + store,
            keep + "int place = cumsum_exclusive(keep ? 0 : 1, N); if (keep) " + store,

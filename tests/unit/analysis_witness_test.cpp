@@ -115,6 +115,14 @@ TEST_CASE("declared ranges of tables hold in examples and proofs") {
   CHECK(has(refused(spec("cdiv(M, 4)"), "not_written"), "at S = 1, M = 1, t[0] = 0"));
 }
 
+TEST_CASE("an element that is told to be in no window is in none, though another one is unwritten before it") {
+  CHECK(has(refused("kernel = \"k\"\ninputs.x = \"f32[N]\"\n"
+                    "outputs.y = { type = \"f32[N]\", block = [2], index = [\"i / 2\"] }\n"
+                    "grid.i = { size = \"(N + 3) / 2\" }\nbody = 'if (first(i)) y = 1;'\n",
+                    "not_covered not_written"),
+            "at N = 5, element y[4] is in no window"));
+}
+
 TEST_CASE("windows that begin outside and cover") {
   const auto spec = [](const std::string &offset, const std::string &steps) {
     return "kernel = \"k\"\noutputs.y = { type = \"f32[N]\", block = [2], offset = [\"" + offset +

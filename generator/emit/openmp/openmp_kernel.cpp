@@ -432,8 +432,30 @@ private:
     printer_.lines.append(body);
   }
 
+  // Of a loop in parts, the one that goes over a part.
+  static const PlanNode &walk_in(const PlanNode &parts) {
+    return *std::find_if(parts.body.begin(), parts.body.end(), [&](const PlanNode &n) {
+      return n.kind == PlanNode::Kind::loop && n.axis == parts.axis;
+    });
+  }
+
+  // The parts of a chunk, and what stands around the walk over each.
+  void in_blocks(const PlanNode &parts, const std::string &first, const Printer::Range &chunk,
+                 const std::function<void(const Printer::Range &)> &walk) {
+    const Printer::Range block = printer_.open_rounds(first, chunk, std::to_string(parts.parts));
+    for (size_t i = 0; i < parts.body.size(); ++i) {
+      if (&parts.body[i] == &walk_in(parts)) {
+        walk(block);
+        continue;
+      }
+      printer_.declare_before(parts.body, i);
+      printer_.node(parts.body[i], parts.body);
+    }
+    printer_.lines.add("}");
+  }
+
   void chunks(const Phase &phase) {
-    const PlanNode &root = phase.nodes.front();
+    const PlanNode &whole = phase.nodes.front(), &root = whole.parts > 0 ? walk_in(whole) : whole;
     const PlanNode *const inner = shared_with(root);
     Printer::Range r = printer_.range(root);
     std::string v = printer_.axis_name(root.axis), trips_text = printer_.trips(root).text;
@@ -475,16 +497,20 @@ private:
     out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
             ");");
     const Printer::Range part = {first, end};
-    if (root.on_lanes) {
-      printer_.lanes->loop(root, part);
-    } else {
-      out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
+    const auto walk = [&](const Printer::Range &range) {
+      out.add("for (int64_t " + v + " = " + range.begin + "; " + v + " < " + range.end + "; ++" + v + ") {");
       if (inner != nullptr)
         piece_of(root, *inner, v, pieces, piece);
       else
         printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
       out.add("}");
-    }
+    };
+    if (root.on_lanes)
+      printer_.lanes->loop(root, part);
+    else if (whole.parts > 0)
+      in_blocks(whole, names_.claim_one_of(v, {"_block", "_block_first"}), part, walk);
+    else
+      walk(part);
     for (VarId var : phase.partials)
       out.add(partials_name(var) + "[" + slot + "] = " + printer_.name(var) + ";");
     out.add("}");
@@ -521,8 +547,8 @@ private:
   template <class Visit> void for_partials(const Phase &phase, Visit visit) {
     std::set<VarId> seen;
     for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
-      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis) ||
-          !seen.insert(n.target).second)
+      const bool ends = std::find(phase.partials.begin(), phase.partials.end(), n.target) != phase.partials.end();
+      if (n.kind != PlanNode::Kind::fold_step || !ends || !seen.insert(n.target).second)
         return;
       visit(n, n.target, false);
       if (n.partner != kNone)

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "plan/cut/sum_blocks.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/lanes.h"
@@ -123,67 +124,20 @@ private:
       }
       flush();
       node.body = distributed(std::move(node.body));
-      out.push_back(sums_long(node) ? in_blocks(std::move(node)) : std::move(node));
+      const bool long_sums = sums_long(plan_, node, 4 * row_block(node.axis));
+      out.push_back(long_sums ? in_blocks(std::move(node)) : std::move(node));
     }
     flush();
     return out;
   }
 
-  bool is_long_sum(const PlanNode &step, AxisId axis) const {
-    return folds_over(step, axis) && (step.monoid == Monoid::sum || step.monoid == Monoid::mean) &&
-           is_floating(kernel_.vars[step.target].type);
-  }
-
-  bool sums_long(const PlanNode &walk) const {
-    bool found = false;
-    if (walk.kind == PlanNode::Kind::loop && walk.order != PlanNode::Order::parallel && !walk.reversed &&
-        !has_at_most(walk.axis, 4 * row_block(walk.axis)))
-      for_each_node(walk, [&](const PlanNode &n) { found = found || is_long_sum(n, walk.axis); });
-    return found;
-  }
-
   int64_t row_block(AxisId axis) const { return plan_.decide(Decision::column_rows, axis); }
 
-  // for m { total += x }  ->  for blocks of m { part = 0; for m { part += x }; total += part }
   PlanNode in_blocks(PlanNode walk) {
-    std::vector<PlanNode> before, after;
-    AxisSet inside;
-    for_each_node(walk, [&](const PlanNode &n) {
-      if (n.kind == PlanNode::Kind::loop)
-        inside |= AxisSet::of(n.axis);
+    const int64_t rows = row_block(walk.axis);
+    return kgen::in_blocks(kernel_, std::move(walk), rows, [&](std::vector<PlanNode> list) {
+      return std::vector<PlanNode>{along_row(std::move(list))};
     });
-    split_sums(walk, walk.axis, inside, before, after);
-    PlanNode blocks = walk;
-    blocks.parts = row_block(walk.axis);
-    blocks.body.clear();
-    blocks.body.push_back(along_row(std::move(before)));
-    blocks.body.push_back(std::move(walk));
-    blocks.body.push_back(along_row(std::move(after)));
-    return blocks;
-  }
-
-  // `inside`: the axes of the walk and of those in it, over which a part is taken; sums over others go on outside.
-  void split_sums(PlanNode &node, AxisId axis, AxisSet inside, std::vector<PlanNode> &before,
-                  std::vector<PlanNode> &after) {
-    if (is_long_sum(node, axis)) {
-      Var part = kernel_.vars[node.target];
-      part.name += "_in_block";
-      const VarId fresh = add_var(kernel_, std::move(part));
-      PlanNode add = node, init = node;
-      add.value = make_read(kernel_, fresh);
-      add.condition = kNone;
-      init.kind = PlanNode::Kind::fold_init;
-      init.value = init.condition = kNone;
-      init.target = node.target = fresh;
-      add.reduced = (node.reduced - inside) | AxisSet::of(axis);
-      init.reduced = node.reduced = node.reduced & inside;
-      init.lanes = add.lanes = node.lanes - inside;
-      before.push_back(std::move(init));
-      after.push_back(std::move(add));
-    }
-    for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
-      for (PlanNode &child : *list)
-        split_sums(child, axis, inside, before, after);
   }
 
   Plan &plan_;

@@ -8,6 +8,8 @@
 //
 //   for blocks of n { part = 0; for n { part += x } mean = part / positions; for n { s += (x - mean) ^ 2 }
 //                     s += (mean - t / seen) ^ 2 * seen * positions / (seen + positions); t += part; }
+//
+// With loops around, blocks may be short and many. Those of some rounds of the outermost loop are put together first.
 #include "plan/cut/fuse_folds.h"
 
 #include <algorithm>
@@ -57,11 +59,15 @@ public:
       return false;
     if (!find_totals(*inner_a, *inner_b) || !all_follow(*inner_b))
       return false;
+    in_parts_ = !outer.empty() && std::all_of(totals_.begin(), totals_.end(),
+                                              [](const Total &total) { return total.step->monoid == Monoid::sum; });
     PlanNode whole = blocks(*inner_a, *inner_b);
     for (auto loop = outer.rbegin(); loop != outer.rend(); ++loop) {
       loop->body = {std::move(whole)};
       whole = std::move(*loop);
     }
+    if (in_parts_)
+      whole = parts_of(std::move(whole));
     put(first, second, std::move(whole));
     for (const Total &total : totals_)
       plan_.followed.push_back(
@@ -75,8 +81,9 @@ private:
     const PlanNode *step = nullptr;
     VarId now = kNone;  // the greatest so far; of sums that of the block
     VarId mean = kNone; // of the block
+    VarId part = kNone; // the sum of a part
     Op power = Op::exp; // of what depends on a greatest value: exp or exp2
-    std::vector<VarId> followers;
+    std::vector<VarId> followers, parts_of_followers;
   };
 
   static const PlanNode &innermost(const PlanNode &node) {
@@ -303,6 +310,8 @@ private:
         const Type type = kernel_.vars[total.step->target].type;
         seen_ = number("count_before", type, a);
         here_ = number("count_in_block", type, a);
+        if (in_parts_)
+          in_part_ = number("count_in_part", type, a);
         before.push_back(assign(here_, make_cast(kernel_, positions(a.axis), type), a));
       }
     for (Total &total : totals_)
@@ -311,7 +320,7 @@ private:
       else
         follow_mean(total, a, b, before, between, after);
     if (seen_ != kNone)
-      after.push_back(assign(seen_, add(make_read(kernel_, seen_), make_read(kernel_, here_)), a));
+      count(in_parts_ ? in_part_ : seen_, here_, a, after);
     std::move(before.begin(), before.end(), std::back_inserter(whole.body));
     whole.body.push_back(std::move(a));
     std::move(between.begin(), between.end(), std::back_inserter(whole.body));
@@ -408,16 +417,78 @@ private:
           return is_mean(at, sum, reduced) ? make_cast(kernel_, read(total.mean), kernel_.expr(at).type) : kNone;
         });
     });
-    const VarId apart = number("mean_apart", type, a);
-    Nodes correct = {assign(apart, op(Op::sub, read(total.mean), op(Op::div, read(sum), read(seen_))), a)};
-    const ExprId weight = op(Op::div, op(Op::mul, read(seen_), read(here_)), add(read(seen_), read(here_)));
+    if (in_parts_) {
+      total.part = like(sum, "_in_part");
+      for (VarId squares : total.followers) {
+        total.parts_of_followers.push_back(like(squares, "_in_part"));
+        for_each_node(
+            b, [&](PlanNode &n) { n.target = n.target == squares ? total.parts_of_followers.back() : n.target; });
+      }
+      add_moments({total.part, in_part_, total.parts_of_followers}, {total.now, here_, {}}, total.mean, a, after);
+    } else {
+      add_moments({sum, seen_, total.followers}, {total.now, here_, {}}, total.mean, a, after);
+    }
+  }
+
+  // What is known of some positions: their sum, how many they are, and sums of squares about their mean.
+  struct Moments {
+    VarId sum, count;
+    std::vector<VarId> squares;
+  };
+
+  // The count aside, which several totals may have in common. `mean`: that of what is added.
+  void add_moments(const Moments &to, const Moments &more, VarId mean, const PlanNode &loop, Nodes &out) {
+    const Type type = kernel_.vars[to.sum].type;
+    const auto read = [&](VarId var) { return make_cast(kernel_, make_read(kernel_, var), type); };
+    const VarId apart = number("mean_apart", type, loop);
+    Nodes correct = {assign(apart, op(Op::sub, read(mean), op(Op::div, read(to.sum), read(to.count))), loop)};
+    const ExprId weight =
+        op(Op::div, op(Op::mul, read(to.count), read(more.count)), add(read(to.count), read(more.count)));
     const ExprId missing = op(Op::mul, op(Op::mul, read(apart), read(apart)), weight);
-    for (VarId squares : total.followers)
+    for (VarId squares : to.squares)
       correct.push_back(assign(
-          squares, add(make_read(kernel_, squares), make_cast(kernel_, missing, kernel_.vars[squares].type)), a));
-    after.push_back(branch(make_op(kernel_, Op::gt, Type::boolean, {read(seen_), make_constant(kernel_, type, 0, 0)}),
-                           std::move(correct), a));
-    after.push_back(assign(sum, add(make_read(kernel_, sum), make_read(kernel_, total.now)), a));
+          squares, add(make_read(kernel_, squares), make_cast(kernel_, missing, kernel_.vars[squares].type)), loop));
+    for (size_t i = 0; i < more.squares.size(); ++i)
+      out.push_back(
+          assign(to.squares[i], add(make_read(kernel_, to.squares[i]), make_read(kernel_, more.squares[i])), loop));
+    out.push_back(branch(make_op(kernel_, Op::gt, Type::boolean, {read(to.count), make_constant(kernel_, type, 0, 0)}),
+                         std::move(correct), loop));
+    out.push_back(assign(to.sum, add(make_read(kernel_, to.sum), make_read(kernel_, more.sum)), loop));
+  }
+
+  void count(VarId all, VarId more, const PlanNode &loop, Nodes &out) {
+    out.push_back(assign(all, add(make_read(kernel_, all), make_read(kernel_, more)), loop));
+  }
+
+  VarId like(VarId var, const char *suffix) {
+    Var same = kernel_.vars[var];
+    same.name += suffix;
+    return add_var(kernel_, std::move(same));
+  }
+
+  // for rows { ... }  ->  for parts of the rows { start those of the part; for rows of the part { ... }; add them }
+  PlanNode parts_of(PlanNode walk) {
+    PlanNode parts = walk;
+    parts.parts = plan_.decide(Decision::sum_block);
+    parts.body = {assign(in_part_, make_constant(kernel_, kernel_.vars[in_part_].type, 0, 0), walk)};
+    Nodes after;
+    for (const Total &total : totals_) {
+      std::vector<VarId> started = total.parts_of_followers;
+      started.push_back(total.part);
+      for (VarId var : started)
+        parts.body.push_back(assign(var, make_constant(kernel_, kernel_.vars[var].type, 0, 0), walk));
+      const Type type = kernel_.vars[total.part].type;
+      const std::string of = description(kernel_, total.step->value) + "_in_part";
+      const VarId mean = number(name_of_parts("mean", of), type, walk);
+      const auto read = [&](VarId var) { return make_cast(kernel_, make_read(kernel_, var), type); };
+      after.push_back(assign(mean, op(Op::div, read(total.part), read(in_part_)), walk));
+      add_moments({total.step->target, seen_, total.followers}, {total.part, in_part_, total.parts_of_followers}, mean,
+                  walk, after);
+    }
+    count(seen_, in_part_, walk, after);
+    parts.body.push_back(std::move(walk));
+    std::move(after.begin(), after.end(), std::back_inserter(parts.body));
+    return parts;
   }
 
   void put(size_t first, size_t second, PlanNode whole) {
@@ -452,7 +523,9 @@ private:
   Values between_;       // values between the loops
   Values own_a_, own_b_; // values of one iteration
   std::vector<Total> totals_;
-  VarId seen_ = kNone, here_ = kNone; // how many positions are in the blocks before, and in this one
+  bool in_parts_ = false; // of the outermost loop
+  // How many positions are in the blocks before, or parts; in this block; in the blocks of this part.
+  VarId seen_ = kNone, here_ = kNone, in_part_ = kNone;
 };
 
 } // namespace

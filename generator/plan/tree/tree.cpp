@@ -139,8 +139,8 @@ private:
     if (!is_composite(node)) {
       AxisSet lanes = node.lanes - open;
       const AxisSet kept = lanes - node.reduced;
-      if (node.kind == PlanNode::Kind::fold_step && !kept.empty())
-        lanes = kept;
+      if (node.kind == PlanNode::Kind::fold_step)
+        lanes = kept.empty() ? outermost(lanes) : kept;
       // A scan goes along its own axis last, so that the carry is one value.
       if (node.kind == PlanNode::Kind::scan_step && !(lanes - AxisSet::of(node.axis)).empty())
         lanes -= AxisSet::of(node.axis);
@@ -160,6 +160,12 @@ private:
         out -= AxisSet::of(axis);
     }
     return out;
+  }
+
+  // A total goes through memory as it lies, also beside one that goes down columns.
+  AxisSet outermost(AxisSet axes) const {
+    const auto first = std::find_if(order_.begin(), order_.end(), [&](AxisId axis) { return axes.contains(axis); });
+    return first == order_.end() ? axes : AxisSet::of(*first);
   }
 
   static AxisSet lanes_inside(const PlanNode &node) {
