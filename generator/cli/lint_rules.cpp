@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "grad/functions.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -86,11 +87,14 @@ void find_unused_names(const Linted &linted, Diagnostics &diags) {
 }
 
 // What `derivative` and `second_derivative` call: NAME_derivative of a choice of a parameter, perhaps with the number
-// of an argument.
+// of an argument. And what `kgen grad` takes for the derivative of another function.
 bool is_derivative(const Spec &spec, std::string_view name) {
   const size_t last = name.rfind("_derivative"), second = name.rfind("_second_derivative");
   const size_t end = second == std::string_view::npos ? last : second;
-  return end != std::string_view::npos && std::ranges::any_of(spec.params, [&](const Param &param) {
+  if (end == std::string_view::npos)
+    return false;
+  return grad::functions_with_derivatives(spec).count(std::string(name.substr(0, end))) != 0 ||
+         std::ranges::any_of(spec.params, [&](const Param &param) {
            return std::ranges::any_of(param.choices, [&](const ParamValue &value) {
              const auto *choice = std::get_if<std::string>(&value);
              return choice != nullptr && *choice == name.substr(0, end);

@@ -341,6 +341,9 @@ private:
     std::vector<Root> roots;
     for (const std::string &name : wanted)
       add_roots(graph, name, gradients.of[name], roots, document, variant, again);
+    for (const Gradients::SummedNode &node : gradients.summed)
+      if (const auto name = forward.names.find(node.node); name != forward.names.end() && !again)
+        note_sums(graph, DiagId::grad_local_summed, name->second, node.summed, node.place);
     Naming naming;
     naming.taken = taken_;
     naming.prefix = prefix_;
@@ -511,17 +514,17 @@ private:
     if (output.atomic && !again)
       diags_.add(DiagId::grad_atomic, place, {name});
     if (gradient.summed && !again)
-      note_sums(graph, name, *gradient.summed, place);
+      note_sums(graph, DiagId::grad_summed, name, *gradient.summed, place);
   }
 
   // What a sum over all lanes costs, in place of additions.
-  void note_sums(const Graph &graph, const std::string &name, const Summed &summed, const Place &place) {
+  void note_sums(const Graph &graph, DiagId note, const std::string &name, const Summed &summed, const Place &place) {
     std::vector<std::string> over, times;
     for (AxisId axis : summed.over.list())
       over.push_back(graph.axis(axis).name);
     for (AxisId axis : summed.places)
       times.push_back("size(" + graph.axis(axis).name + ")");
-    diags_.add(DiagId::grad_summed, place, {name, join(over, ", "), join(times, " * ")});
+    diags_.add(note, place, {name, join(over, ", "), join(times, " * ")});
   }
 
   // at(d_x, C = 0) = ...; for each place of a small axis, where nothing else adds to the gradient.

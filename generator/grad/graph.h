@@ -264,6 +264,7 @@ private:
   static double without_rounding(double value);
   bool asks_inside(NodeId condition, NodeId read);
   bool asks_all(NodeId condition, NodeId other) const;
+  bool is_each_place(std::vector<NodeId> conditions) const;
   NodeId one_of(NodeId a, NodeId b) const;
   NodeId under_both(const Node &first, double times, const Node &second, double other_times);
   NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);

@@ -114,6 +114,8 @@ NodeId Graph::either(NodeId a, NodeId b) {
     return a;
   if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
+  if (is_each_place({a, b})) // rule "each place": g == 0 || g == 1, of two
+    return kNoNode;
   for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
     if (asks_all(other, one))
       return one;
@@ -128,6 +130,36 @@ NodeId Graph::either(NodeId a, NodeId b) {
   n.type = Type::boolean;
   n.args = {a, b};
   return intern(n);
+}
+
+// Does one of them hold at each place of an axis of a few?
+bool Graph::is_each_place(std::vector<NodeId> conditions) const {
+  constexpr int64_t kMost = 64;
+  AxisId along = kNone;
+  uint64_t missing = 0;
+  while (!conditions.empty()) {
+    const Node &n = node(conditions.back());
+    conditions.pop_back();
+    if (n.kind == Kind::either)
+      conditions.insert(conditions.end(), n.args.begin(), n.args.end());
+    if (n.kind != Kind::op || n.args.size() != 2)
+      continue;
+    const Node &index = node(strip(n.args[0])), &number = node(strip(n.args[1]));
+    if (index.kind != Kind::index || number.kind != Kind::number || (along != kNone && along != index.axis))
+      continue;
+    const Size &size = axis(index.axis).size;
+    if (!size.is_integer() || size.value <= 0 || size.value > kMost)
+      continue;
+    if (along == kNone)
+      missing = ~uint64_t{0} >> (kMost - size.value);
+    along = index.axis;
+    for (int64_t place = 0; place < size.value; ++place)
+      if ((n.op == Op::eq && place == number.integer) || (n.op == Op::lt && place < number.integer) ||
+          (n.op == Op::le && place <= number.integer) || (n.op == Op::gt && place > number.integer) ||
+          (n.op == Op::ge && place >= number.integer))
+        missing &= ~(uint64_t{1} << place);
+  }
+  return along != kNone && missing == 0;
 }
 
 // Does it ask all that another condition asks?

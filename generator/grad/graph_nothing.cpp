@@ -113,6 +113,8 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
       return false;
     if (const AxisId asks = asked_axis(unless); asks != kNone && n.reduced.contains(asks))
       return true;
+    if (is_any(unless) && n.reduced.contains(asked.reduced) && is_nothing(n.args[0], asked.args[0]))
+      return true; // of each lane that might have been one
     const bool same = n.args.size() > 1 && says_some(n.args[1], unless);
     return (same && n.reduced.contains(asked.reduced)) || nothing(n.args[0]);
   }

@@ -65,15 +65,43 @@ private:
     return seen.size() > kMost;
   }
 
+  NodeId there(NodeId base) {
+    std::vector<std::pair<AxisId, NodeId>> list;
+    for (const auto &[axis, place] : places_)
+      if (graph_.axes(base).contains(axis))
+        list.emplace_back(axis, place);
+    return graph_.at(base, list);
+  }
+
+  // A product has as many elements as all of its factors together. So what is read at the other places are those of
+  // one of them that is much, with what goes along; each other factor is asked for itself.
+  NodeId factors_there(NodeId id) {
+    const Node product = graph_.node(id);
+    size_t whole = product.args.size();
+    for (size_t i = 0; i < product.args.size(); ++i)
+      if (is_much(product.args[i]) && (whole == product.args.size() ||
+                                       graph_.axes(product.args[i]).contains(graph_.axes(product.args[whole]))))
+        whole = i;
+    const AxisSet axes = whole == product.args.size() ? asked_ : graph_.axes(product.args[whole]);
+    const auto goes_along = [&](size_t i) {
+      const AxisSet own = graph_.axes(product.args[i]);
+      return whole == product.args.size() ? !(own & asked_).empty() : axes.contains(own);
+    };
+    NodeId together = graph_.number(product.number), others = graph_.number(1);
+    for (size_t i = 0; i < product.args.size(); ++i) {
+      const bool along = goes_along(i);
+      NodeId &to = along ? together : others;
+      const NodeId factor = along ? product.args[i] : of(product.args[i]);
+      if (factor == kNoNode)
+        return kNoNode;
+      for (int times = std::abs(product.powers[i]); times > 0; --times)
+        to = product.powers[i] > 0 ? graph_.mul(to, factor) : graph_.div(to, factor);
+    }
+    return together == id ? there(id) : graph_.mul(of(together), others);
+  }
+
   NodeId anew(NodeId id) {
     const Node n = graph_.node(id);
-    auto there = [&](NodeId base) {
-      std::vector<std::pair<AxisId, NodeId>> list;
-      for (const auto &[axis, place] : places_)
-        if (graph_.axes(base).contains(axis))
-          list.emplace_back(axis, place);
-      return graph_.at(base, list);
-    };
     switch (n.kind) {
     case Kind::index:
       return places_.at(n.axis);
@@ -113,8 +141,10 @@ private:
       return graph_.at(n.args[0], list);
     }
     default:
-      if (graph_.asks_for_computed_extreme(id) || is_much(id))
+      if (graph_.asks_for_computed_extreme(id))
         return there(id);
+      if (is_much(id))
+        return n.kind == Kind::product ? factors_there(id) : there(id);
       break;
     }
     Node copy = n;

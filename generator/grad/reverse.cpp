@@ -531,16 +531,22 @@ private:
       if (!over.empty())
         addition.part = summed(part, over);
       addition.part.condition = graph_.needed(addition.part.condition, addition.part.value);
+      if (addition.part.condition != kNoNode && graph_.is_number(addition.part.condition, 1))
+        addition.part.condition = kNoNode;
       out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
-    if (array.kind == Kind::operand && !options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
+    std::optional<Transposed> back = transpose(graph_, id, part, lanes);
+    if (back && back->summed && is_gather(graph_, id, lanes, kernel_.tables)) {
       AxisSet own = array.axes;
       for (AxisId place : n.places)
         own -= AxisSet::of(place);
-      out_.of[array.name].summed = Summed{lanes - own, n.places};
+      const Summed summed{lanes - own, n.places};
+      if (array.kind == Kind::operand)
+        out_.of[array.name].summed = summed;
+      else
+        out_.summed.push_back({base, summed, place_});
     }
-    std::optional<Transposed> back = transpose(graph_, id, part, lanes);
     if (back && graph_.axes(back->part->value).count() > 60)
       back.reset();
     if (array.kind == Kind::operand && (!back || (back->summed && !back->slice)) &&

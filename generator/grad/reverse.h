@@ -46,6 +46,12 @@ struct Gradients {
   std::map<std::string, InputGradient> of; // by input or scalar
   std::map<NodeId, NodeId> names;          // gradients of forward nodes that have a name: this node is d_ of that
   std::map<NodeId, Place> places;          // the forward statement that a node of the gradient belongs to
+  struct SummedNode {
+    NodeId node;
+    Summed summed;
+    Place place; // of the read
+  };
+  std::vector<SummedNode> summed; // what is computed, and read at computed places
 };
 
 struct ReverseOptions {

@@ -173,7 +173,7 @@ private:
     AxisId best = kNone;
     auto rank = [&](AxisId axis) {
       const bool fixed = graph_.axis(axis).size.is_integer();
-      return (fixed ? 0 : 4) + (graph_.output_axes().contains(axis) ? 2 : 0) + (a.times.at(axis).is_one() ? 1 : 0);
+      return (fixed ? 0 : 4) + (graph_.output_axes().contains(like(axis)) ? 2 : 0) + (a.times.at(axis).is_one() ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
       if (times.number != 0 && may_solve(axis) && (best == kNone || rank(axis) > rank(best)))
@@ -545,13 +545,29 @@ bool never_meet(Graph &graph, NodeId a, NodeId b) {
   return false;
 }
 
+namespace {
+
+// Does it go through floating numbers that differ between the lanes?
+bool is_from_floats(const Graph &graph, NodeId id, AxisSet lanes) {
+  const Node &n = graph.node(id);
+  return holds_index(graph, id, lanes) &&
+         (is_floating(n.type) ||
+          std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_from_floats(graph, arg, lanes); }));
+}
+
+} // namespace
+
 bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables) {
   const Node n = graph.node(read);
   AxisSet kept = graph.axes(n.args[0]);
   for (AxisId axis : n.places)
     kept -= AxisSet::of(axis);
   for (size_t i = 1; i < n.args.size(); ++i) {
-    if (!reads_memory(graph, n.args[i]) || kept.contains(graph.axes(n.args[i])))
+    if (kept.contains(graph.axes(n.args[i])))
+      continue;
+    if (is_from_floats(graph, n.args[i], lanes - kept))
+      return true;
+    if (!reads_memory(graph, n.args[i]))
       continue;
     const std::optional<Digits> digits = digits_of(graph, n.args[i], lanes - kept);
     if (graph.is_ragged(n.places[i - 1]) ||

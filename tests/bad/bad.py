@@ -136,6 +136,10 @@ COMMANDS = {
     "KG0611_tokens": grad(
         'inputs.token = "i32[M]"\n' + with_body("z = at(x, N = token);").replace('z = "f32[N]"', 'z = "f32[M]"'), OK, "--deterministic"
     ),
+    "KG0612_tokens": grad(
+        'inputs.token = "i32[M]"\n'
+        + with_body("real part = exp(x); z = at(part, N = token);").replace('z = "f32[N]"', 'z = "f32[M]"'), OK
+    ),
     "KG0608_in_place": grad(COPY.replace('z = "f32[N]"', 'z = { type = "f32[N]", alias = "x" }').replace("= x;", "= x * x;")),
     "KG0603_save": grad(with_body("real part = exp(x); z = part / (1 + part);"), BAD_SPEC, "--save", "prt"),
     "KG0609_block": grad(with_body("z = x; if (x > 0) { real part = exp(x); z = part / (1 + part); }"), BAD_SPEC, "--save", "part"),

@@ -60,6 +60,9 @@ class Lint(Sandbox):
         self.finds(DOC + functions + 'params.f2 = "g"\n' + ADD.replace("x + y", "x + h(f2(y))"))
         self.assertEqual(self.findings(DOC + "functions = 'real f(real v) { return v; }'\n" + ADD),
                          ["2:19 KG0501 function `f` is never called"])
+        derived = ("functions = '''\nreal f(real v) { return round(v); }\n"
+                   "real f_derivative(real v) { return 1; }\n'''\n")
+        self.finds(DOC + derived + ADD.replace("x + y", "x + f(y)"))  # `kgen grad` takes it
         self.write("f.h", "real f(real v) { return v; }\nreal g(real v) { return v; }\n")
         self.finds(DOC + 'functions_from = "f.h"\n' + ADD.replace("x + y", "x + f(y)"))
 

@@ -100,6 +100,27 @@ CASES = {
     "a place that goes around goes around the other way": (
         ROW, "y = x * at(x, N = (index(N) + 1) % size(N));", 0,
         [r"at\(d_y, N = \(N \+ size\(N\) - 1\) % size\(N\)\);"], ["sum", "where"]),
+    "a filter of any length is gone back by the filter, not by all pairs of positions": (
+        'inputs.x = "f32[N]"\ninputs.h = "f32[K]"\noutputs.y = "f32[N]"\n', "y = dot(at(x, N = N - K), h, K);", 0,
+        [r"d_x = dot\(h, at\(d_y, N = N \+ K\), K, where"], ["N_other"]),
+    "of a product that is read at other places each factor is": (
+        'inputs.x = "f32[N]"\ninputs.h = "f32[K]"\noutputs.y = "f32[N]"\n', "y = silu(dot(at(x, N = N - K), h, K));", 0,
+        [r"d_y_scaled = d_y \* sigmoid", r"d_x = dot\(h, at\(d_y_scaled, N = N \+ K\), K, where"], ["h_scaled"]),
+    "nobody is asked for what holds at each place": (
+        'inputs.x = "f32[M, K]"\ninputs.w = "f32[K, (G N)]"\naxes.G = 2\noutputs.y = "f32[M, N]"\n',
+        "real z = dot(x, w, K);\ny = at(z, G = 0) * at(z, G = 1);", 0,
+        [r"d_x = dot\(d_z, w, G, N\);", r"d_w = dot\(d_z, x, M\);"], ["holds"]),
+    "what is always added is added without a condition": (
+        'tables.dst = { type = "i32[E]", range = "M", sorted = true }\ninputs.src = "i32[E]"\n'
+        'inputs.h = "f32[N, F]"\noutputs.y = "f32[M, F]"\n',
+        "y = sum(at(h, N = src), E, where(dst[index(E)] == index(M)));", 0,
+        [r"\nat\(d_h, N = src\) \+= at\(d_y, M = dst\[index\(E\)\]\);"], [r"\nif"]),
+    "places that are computed in floating numbers are added to": (
+        'inputs.x = "f32[N]"\noutputs.y = "f32[M]"\n', "y = at(x, N = int64_t(real(index(M)) * 0.3));", 0,
+        [r"at\(d_x, N = .*\) \+= d_y;"], [r"\bsum\("]),
+    "nobody asks whether a sum of nothing has lanes": (
+        'inputs.x = "f32[N, D]"\ninputs.w = "f32[D, E]"\ninputs.idx = "i32[M]"\noutputs.y = "f32[M, E]"\n',
+        "real h = tanh(dot(x, w, D));\ny = at(h, N = idx);", 0, [r"d_w = dot\(d_h, x, share, N\);"], ["any"]),
     "borders that stay add up their lanes apart": (
         ROW, "y = at(x, N = max(N - 1, 0)) + at(x, N = min(N + 1, size(N) - 1)) - 2 * x;", 0,
         [r"index\(N\) == 0 \? sum\(d_y, N, where\(index\(N\) <= 1\)\)", r"at\(d_y, N = N - 1\)", r"at\(d_y, N = N \+ 1\)"],
