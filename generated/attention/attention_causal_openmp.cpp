@@ -202,9 +202,8 @@ void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const
             for (int64_t r_first = 0; r_first < r_bound; r_first += 4096) {
               const int64_t r_part_end = smaller(r_first + 4096, r_bound);
               Lanes<float, kLanes32> sum_p_v_in_block = 0.0f;
-              const int64_t r_bound_two = larger<int64_t>(r_first, smaller(r_part_end, s_index + 1));
               // One pass along r: sum_p_v_in_block.
-              for (int64_t r = r_first; r < r_bound_two; ++r) {
+              for (int64_t r = r_first; r < r_part_end; ++r) {
                 sum_p_v_in_block = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
                                                 to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v_in_block);
               }

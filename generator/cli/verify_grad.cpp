@@ -403,8 +403,9 @@ int verify_grad(const Options &options) {
   if (total.worst.error <= kBound)
     return kOk;
   const std::set<std::string> own = grad::functions_with_derivatives(forward->spec);
-  const std::string told = own.empty() ? "" : ", or else than differences by a derivative that the spec has itself: `" +
-                                                  *own.begin() + "_derivative`";
+  const std::string told = own.empty() ? ""
+                                       : ", or else than differences by a derivative that the spec has itself: `" +
+                                             *own.begin() + "_derivative`";
   return complain("the gradient is wrong at " + total.worst.where + told, kDrift);
 }
 

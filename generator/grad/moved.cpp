@@ -13,8 +13,8 @@ namespace {
 
 class Moving {
 public:
-  Moving(Graph &graph, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known)
-      : graph_(graph), places_(places), known_(known), done_(known) {
+  Moving(Graph &graph, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known, bool reads_much)
+      : graph_(graph), places_(places), known_(known), reads_much_(reads_much), done_(known) {
     for (const auto &[axis, place] : places)
       asked_ |= AxisSet::of(axis);
   }
@@ -35,7 +35,7 @@ private:
       return !((graph_.axes(entry.first) | graph_.axes(entry.second)) & fold.reduced).empty();
     });
     std::vector<NodeId> out;
-    Moving apart(graph_, places_, known);
+    Moving apart(graph_, places_, known, reads_much_);
     Moving &here = known.size() == known_.size() ? *this : apart;
     for (NodeId arg : fold.args)
       out.push_back(here.of(arg));
@@ -79,8 +79,8 @@ private:
     const Node product = graph_.node(id);
     size_t whole = product.args.size();
     for (size_t i = 0; i < product.args.size(); ++i)
-      if (is_much(product.args[i]) && (whole == product.args.size() ||
-                                       graph_.axes(product.args[i]).contains(graph_.axes(product.args[whole]))))
+      if (is_much(product.args[i]) &&
+          (whole == product.args.size() || graph_.axes(product.args[i]).contains(graph_.axes(product.args[whole]))))
         whole = i;
     const AxisSet axes = whole == product.args.size() ? asked_ : graph_.axes(product.args[whole]);
     const auto goes_along = [&](size_t i) {
@@ -143,7 +143,7 @@ private:
     default:
       if (graph_.asks_for_computed_extreme(id))
         return there(id);
-      if (is_much(id))
+      if (reads_much_ && is_much(id))
         return n.kind == Kind::product ? factors_there(id) : there(id);
       break;
     }
@@ -188,6 +188,7 @@ private:
   Graph &graph_;
   const std::map<AxisId, NodeId> &places_;
   const std::map<NodeId, NodeId> &known_;
+  const bool reads_much_;
   std::map<NodeId, NodeId> done_;
   AxisSet asked_;
 };
@@ -195,7 +196,11 @@ private:
 } // namespace
 
 NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known) {
-  return places.empty() ? id : Moving(graph, places, known).of(id);
+  return places.empty() ? id : Moving(graph, places, known, true).of(id);
+}
+
+NodeId computed_there(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places) {
+  return Moving(graph, places, {}, false).of(id);
 }
 
 } // namespace kgen::grad

@@ -12,4 +12,7 @@ namespace kgen::grad {
 NodeId moved(Graph &graph, NodeId node, const std::map<AxisId, NodeId> &places,
              const std::map<NodeId, NodeId> &known = {});
 
+// The same, computed there however much it is. (Else it is read there.)
+NodeId computed_there(Graph &graph, NodeId node, const std::map<AxisId, NodeId> &places);
+
 } // namespace kgen::grad

@@ -230,8 +230,28 @@ NodeId Tracer::read_held(const Expr &e) {
       exists = graph_.both(exists, graph_.both(graph_.compare(Op::ge, there, graph_.integer(0)),
                                                graph_.compare(Op::lt, there, graph_.size_of(axis))));
   }
-  const NodeId there = graph_.at(base, places);
+  NodeId there = graph_.at(base, places);
+  if (const NodeId computed = gathered(there, places); computed != kNoNode) {
+    for (const auto &[axis, place] : places)
+      if (!e.safe)
+        exists = graph_.both(exists, graph_.both(graph_.compare(Op::ge, place, graph_.integer(0)),
+                                                 graph_.compare(Op::lt, place, graph_.size_of(axis))));
+    there = computed;
+    Var var = kernel_.vars[e.ref];
+    var.name += "_there";
+    note_name(there, var, place_);
+  }
   return graph_.choose(exists, there, graph_.is_floating(there) ? graph_.number(0) : graph_.integer(0, e.type));
+}
+
+// What is read at computed places, computed there: so what it is made of is read there, and gradients of inputs are
+// added up at the places. (An element of it would get a sum over all lanes that might have read it.)
+NodeId Tracer::gathered(NodeId there, const std::vector<std::pair<AxisId, NodeId>> &places) {
+  const Node n = graph_.node(there);
+  const bool computes = n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand && steps_.empty();
+  if (!computes || !graph_.is_floating(there) || !is_gather(graph_, there, graph_.axes(there), kernel_.tables))
+    return kNoNode;
+  return computed_there(graph_, n.args[0], std::map<AxisId, NodeId>(places.begin(), places.end()));
 }
 
 NodeId Tracer::inside(const Expr &e) {

@@ -173,7 +173,8 @@ private:
     AxisId best = kNone;
     auto rank = [&](AxisId axis) {
       const bool fixed = graph_.axis(axis).size.is_integer();
-      return (fixed ? 0 : 4) + (graph_.output_axes().contains(like(axis)) ? 2 : 0) + (a.times.at(axis).is_one() ? 1 : 0);
+      return (fixed ? 0 : 4) + (graph_.output_axes().contains(like(axis)) ? 2 : 0) +
+             (a.times.at(axis).is_one() ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
       if (times.number != 0 && may_solve(axis) && (best == kNone || rank(axis) > rank(best)))

@@ -26,8 +26,8 @@ bool reads_memory(const Graph &graph, NodeId id);
 // Are two places along an axis different for all lanes?
 bool never_meet(Graph &graph, NodeId a, NodeId b);
 
-// Must its places be computed from values or in floating numbers, so that no lane is known to read an element? Those that a sorted table picks
-// are known: a segment of the table reads each element.
+// Must its places be computed from values or in floating numbers, so that no lane is known to read an element? Those
+// that a sorted table picks are known: a segment of the table reads each element.
 bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables);
 
 } // namespace kgen::grad

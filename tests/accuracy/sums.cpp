@@ -92,8 +92,8 @@ void sums(const Data &data) {
   must(sum_of_columns_openmp(data.x.data(), columns, kMany / kColumns, kColumns, nullptr, 0));
   data.told("sum_of_columns", data.worst(columns, kColumns, kMany / kColumns, 1, kColumns));
   must(columns_beside_all_openmp(data.x.data(), columns, &all, kMany / kColumns, kColumns, nullptr, 0));
-  data.told("columns_beside_all", std::max(data.worst(columns, kColumns, kMany / kColumns, 1, kColumns),
-                                           data.worst(&all, 1, kMany, 0, 1)));
+  data.told("columns_beside_all",
+            std::max(data.worst(columns, kColumns, kMany / kColumns, 1, kColumns), data.worst(&all, 1, kMany, 0, 1)));
   int32_t counts[4];
   must(rows_beside_counts_openmp(data.x.data(), rows, counts, kRows, kMany / kRows, nullptr, 0));
   data.told("rows_beside_counts", data.worst(rows, kRows, kMany / kRows, kMany / kRows, 1));

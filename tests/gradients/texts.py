@@ -118,9 +118,17 @@ CASES = {
     "places that are computed in floating numbers are added to": (
         'inputs.x = "f32[N]"\noutputs.y = "f32[M]"\n', "y = at(x, N = int64_t(real(index(M)) * 0.3));", 0,
         [r"at\(d_x, N = .*\) \+= d_y;"], [r"\bsum\("]),
+    "what is gathered is computed where it is read, and its inputs are added to there": (
+        'inputs.x = "f32[N, D]"\ninputs.w = "f32[D, E]"\ntables.idx = { type = "i32[M]", range = "N" }\n'
+        'outputs.y = "f32[M, E]"\n',
+        "real h = tanh(dot(x, w, D));\ny = at(h, N = idx[index(M)]);", 0,
+        [r"real share = 1 - y \* y;", r"d_w = dot\(d_y, at\(x, N = idx\[index\(M\)\]\), share, M\);",
+         r"\nat\(d_x, N = idx\[index\(M\)\]\) \+= dot\(d_y, w, share, E\);"], [r"\bd_h\b", "KG0612"]),
     "nobody asks whether a sum of nothing has lanes": (
-        'inputs.x = "f32[N, D]"\ninputs.w = "f32[D, E]"\ninputs.idx = "i32[M]"\noutputs.y = "f32[M, E]"\n',
-        "real h = tanh(dot(x, w, D));\ny = at(h, N = idx);", 0, [r"d_w = dot\(d_h, x, share, N\);"], ["any"]),
+        'inputs.x = "f32[N, D]"\ninputs.w = "f32[D, E]"\ntables.idx = { type = "i32[M]", range = "N" }\n'
+        'outputs.y = "f32[M, E]"\n',
+        "real h = cumsum(dot(x, w, D), N);\ny = at(h, N = idx[index(M)]);", 0,
+        [r"KG0612", r"d_w = dot\(x, running_d_h, N\);"], [r"\bany\("]),
     "borders that stay add up their lanes apart": (
         ROW, "y = at(x, N = max(N - 1, 0)) + at(x, N = min(N + 1, size(N) - 1)) - 2 * x;", 0,
         [r"index\(N\) == 0 \? sum\(d_y, N, where\(index\(N\) <= 1\)\)", r"at\(d_y, N = N - 1\)", r"at\(d_y, N = N \+ 1\)"],

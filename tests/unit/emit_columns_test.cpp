@@ -139,7 +139,8 @@ body = 'y = mean(max(x, C), B, N);'
 )");
   CHECK(has(text, "const int64_t n_pieces = ceil_div(N, 256); "
                   "const int64_t piece_chunk = larger(1, ceil_div(B * n_pieces, 256));"));
-  CHECK(has(text, "for (int64_t piece = piece_first; piece < piece_end; ++piece) { const int64_t b = piece / n_pieces; "
+  CHECK(has(text, "for (int64_t piece = piece_block; piece < smaller(piece_block + 4096, piece_end); ++piece) { const "
+                  "int64_t b = piece / n_pieces; "
                   "const int64_t n_begin = piece % n_pieces * 256, n_end = smaller(n_begin + 256, N);"));
 }
 

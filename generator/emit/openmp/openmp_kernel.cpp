@@ -434,9 +434,8 @@ private:
 
   // Of a loop in parts, the one that goes over a part.
   static const PlanNode &walk_in(const PlanNode &parts) {
-    return *std::find_if(parts.body.begin(), parts.body.end(), [&](const PlanNode &n) {
-      return n.kind == PlanNode::Kind::loop && n.axis == parts.axis;
-    });
+    return *std::find_if(parts.body.begin(), parts.body.end(),
+                         [&](const PlanNode &n) { return n.kind == PlanNode::Kind::loop && n.axis == parts.axis; });
   }
 
   // The parts of a chunk, and what stands around the walk over each.

@@ -124,7 +124,7 @@ private:
       }
       flush();
       node.body = distributed(std::move(node.body));
-      const bool long_sums = sums_long(plan_, node, 4 * row_block(node.axis));
+      const bool long_sums = sums_floats(kernel_, node) && !has_at_most(node.axis, 4 * row_block(node.axis));
       out.push_back(long_sums ? in_blocks(std::move(node)) : std::move(node));
     }
     flush();

@@ -71,7 +71,7 @@ private:
 
 class BlockSums {
 public:
-  explicit BlockSums(Plan &plan) : plan_(plan), block_(plan.decide(Decision::sum_block)) {
+  explicit BlockSums(Plan &plan) : plan_(plan) {
     if (wants_lanes(plan.kernel))
       lanes_ = LaneAnalysis(plan).choose();
   }
@@ -92,15 +92,22 @@ private:
         take(*list, n.kind == PlanNode::Kind::loop && n.parts > 0 ? in_parts | AxisSet::of(n.axis) : in_parts);
       if (!taken)
         continue;
-      n = in_blocks(plan_.kernel, std::move(n), block_, [](Nodes list) { return list; });
+      n = in_blocks(plan_.kernel, std::move(n), block(), [](Nodes list) { return list; });
       changed_ = true;
     }
   }
 
   bool is_taken(const PlanNode &n) const {
-    return sums_long(plan_, n, block_) && n.parts == 0 && n.table == kNone && !n.at_once &&
-           !plan_.shares.contains(n.axis) && lanes_.count(&n) == 0 && may_be_split(n);
+    return sums_floats(plan_.kernel, n) && n.parts == 0 && n.table == kNone && !n.at_once &&
+           !plan_.shares.contains(n.axis) && lanes_.count(&n) == 0 && may_be_split(n) && is_long(n.axis);
   }
+
+  bool is_long(AxisId axis) const {
+    const std::optional<int64_t> positions = most_positions(plan_.kernel.axes[axis]);
+    return !positions || *positions > block();
+  }
+
+  int64_t block() const { return plan_.decide(Decision::sum_block); }
 
   // Totals that stand in an array are those of columns, which have blocks already. And what follows another total is
   // put right when that changes.
@@ -120,20 +127,16 @@ private:
   }
 
   Plan &plan_;
-  const int64_t block_;
   std::set<const PlanNode *> lanes_;
   bool changed_ = false;
 };
 
 } // namespace
 
-bool sums_long(const Plan &plan, const PlanNode &loop, int64_t most) {
-  if (loop.kind != PlanNode::Kind::loop || loop.order == PlanNode::Order::parallel || loop.reversed)
-    return false;
-  const std::optional<int64_t> positions = most_positions(plan.kernel.axes[loop.axis]);
+bool sums_floats(const Kernel &kernel, const PlanNode &loop) {
   bool found = false;
-  if (!positions || *positions > most)
-    for_each_node(loop, [&](const PlanNode &n) { found = found || is_floating_sum(plan.kernel, n, loop.axis); });
+  if (loop.kind == PlanNode::Kind::loop && loop.order != PlanNode::Order::parallel && !loop.reversed)
+    for_each_node(loop, [&](const PlanNode &n) { found = found || is_floating_sum(kernel, n, loop.axis); });
   return found;
 }
 
@@ -142,6 +145,7 @@ PlanNode in_blocks(Kernel &kernel, PlanNode loop, int64_t block, const AroundBlo
   splitting.split(loop);
   PlanNode blocks = loop;
   blocks.parts = block;
+  loop.end = kNone; // no block goes further
   blocks.body = around(std::move(splitting.before));
   blocks.body.push_back(std::move(loop));
   for (PlanNode &n : around(std::move(splitting.after)))

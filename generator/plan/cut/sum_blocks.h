@@ -8,8 +8,8 @@
 
 namespace kgen {
 
-// Does the loop add floating numbers up, over more positions than this?
-bool sums_long(const Plan &plan, const PlanNode &loop, int64_t most);
+// Does the loop add floating numbers up?
+bool sums_floats(const Kernel &kernel, const PlanNode &loop);
 
 // for m { total += x }  ->  for blocks of m { part = 0; for m { part += x } total += part }
 //
