@@ -322,7 +322,7 @@ private:
     const Expr &e = kernel_.expr(id);
     if ((e.axes & (AxisSet::of(column_) | AxisSet::of(nest_.depth.front().axis))).empty())
       return true;
-    if (is_scalar_op(e.op) || e.op == Op::cast)
+    if (has_vector_form(kernel_, e) || e.op == Op::cast) // else it is found lane by lane, of lanes that are columns
       return std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_right_along_depth(lanes, arg); });
     if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].optional || kernel_.vars[e.ref].outside != 0 ||
         lanes.may_leave(e) || lanes.guarded(e, column_))
