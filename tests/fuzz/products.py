@@ -5,10 +5,11 @@ from tree import Node, Statement
 FLOATS = {"f32": 8, "f64": 1, "bf16": 2, "f16": 1}
 WHOLE = {"i8": 2, "u8": 2, "i16": 1, "i32": 1}
 SUMS = {"f32": 4, "f64": 1, "bf16": 1}
-# Steps that are no product, and a bound of each.
+# Steps that are no product, and a bound of each; the last one has no vectors on one side.
 DISTANCES = [("popcount(int(%0) ^ int(%1))", lambda a, b: 32), ("int(%0) / max(int(%1), 1)", lambda a, b: a),
              ("int(%0) % max(abs(int(%1)), 1)", lambda a, b: a), ("abs(int(%0) - int(%1))", lambda a, b: a + b),
-             ("max(int(%0), int(%1))", lambda a, b: a + b)]
+             ("max(int(%0), int(%1))", lambda a, b: a + b),
+             ("int(%0) + int(random_bits(5, int(%1)) % 1000)", lambda a, b: a + 1000)]
 DEPTHS, SIDES = [1, 17, 40, 96, 96, 130, 260], [1, 3, 5, 6, 9, 16, 16, 24, 33]
 
 
