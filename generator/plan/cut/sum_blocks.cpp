@@ -79,17 +79,20 @@ public:
   bool run() {
     for (Phase &phase : plan_.phases)
       if (!contains_contraction(phase))
-        take(phase.nodes, AxisSet());
+        take(phase.nodes, AxisSet(), 0);
     return changed_;
   }
 
 private:
-  // `in_parts`: axes of which a loop around goes over parts, which are short.
-  void take(Nodes &nodes, AxisSet in_parts) {
+  // `in_parts`: axes of which a loop around goes over parts, which are short. `around`: how many of those are cut. (Of
+  // a nest of dozens of loops each would be two.)
+  void take(Nodes &nodes, AxisSet in_parts, int around) {
+    constexpr int kMostAround = 3;
     for (PlanNode &n : nodes) {
-      const bool taken = is_taken(n) && !in_parts.contains(n.axis);
+      const bool taken = around <= kMostAround && is_taken(n) && !in_parts.contains(n.axis);
+      const bool parts = n.kind == PlanNode::Kind::loop && n.parts > 0;
       for (Nodes *list : {&n.body, &n.otherwise, &n.step})
-        take(*list, n.kind == PlanNode::Kind::loop && n.parts > 0 ? in_parts | AxisSet::of(n.axis) : in_parts);
+        take(*list, parts ? in_parts | AxisSet::of(n.axis) : in_parts, around + (taken ? 1 : 0));
       if (!taken)
         continue;
       n = in_blocks(plan_.kernel, std::move(n), block(), [](Nodes list) { return list; });
