@@ -73,6 +73,12 @@ private:
     return graph_.at(base, list);
   }
 
+  NodeId times_power(NodeId product, NodeId factor, int power) {
+    for (int times = std::abs(power); times > 0; --times)
+      product = power > 0 ? graph_.mul(product, factor) : graph_.div(product, factor);
+    return product;
+  }
+
   // A product has as many elements as all of its factors together. So what is read at the other places are those of
   // one of them that is much, with what goes along; each other factor is asked for itself.
   NodeId factors_there(NodeId id) {
@@ -94,8 +100,7 @@ private:
       const NodeId factor = along ? product.args[i] : of(product.args[i]);
       if (factor == kNoNode)
         return kNoNode;
-      for (int times = std::abs(product.powers[i]); times > 0; --times)
-        to = product.powers[i] > 0 ? graph_.mul(to, factor) : graph_.div(to, factor);
+      to = times_power(to, factor, product.powers[i]);
     }
     return together == id ? there(id) : graph_.mul(of(together), others);
   }
@@ -177,8 +182,7 @@ private:
           out = graph_.add(out, copy.args[i]);
           continue;
         }
-        for (int times = std::abs(n.powers[i]); times > 0; --times)
-          out = n.powers[i] > 0 ? graph_.mul(out, copy.args[i]) : graph_.div(out, copy.args[i]);
+        out = times_power(out, copy.args[i], n.powers[i]);
       }
       return out;
     }

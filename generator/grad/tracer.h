@@ -172,6 +172,7 @@ private:
   NodeId read(const Expr &e);
   // Beyond what it has, a variable is 0.
   NodeId read_held(const Expr &e);
+  NodeId lies_in(AxisId axis, NodeId place);
   NodeId gathered(NodeId there, const std::vector<std::pair<AxisId, NodeId>> &places);
   NodeId inside(const Expr &e);
   NodeId accumulated(NodeId element) const;

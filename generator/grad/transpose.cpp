@@ -23,6 +23,14 @@ namespace {
 
 bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.axes(id) & lanes).empty(); }
 
+// Does it go through floating numbers that differ between the lanes?
+bool is_from_floats(const Graph &graph, NodeId id, AxisSet lanes) {
+  const Node &n = graph.node(id);
+  return holds_index(graph, id, lanes) &&
+         (is_floating(n.type) ||
+          std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_from_floats(graph, arg, lanes); }));
+}
+
 // A block's number times its size and a position in it.
 struct Digits {
   AxisId within = kNone;
@@ -545,18 +553,6 @@ bool never_meet(Graph &graph, NodeId a, NodeId b) {
       return true;
   return false;
 }
-
-namespace {
-
-// Does it go through floating numbers that differ between the lanes?
-bool is_from_floats(const Graph &graph, NodeId id, AxisSet lanes) {
-  const Node &n = graph.node(id);
-  return holds_index(graph, id, lanes) &&
-         (is_floating(n.type) ||
-          std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_from_floats(graph, arg, lanes); }));
-}
-
-} // namespace
 
 bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables) {
   const Node n = graph.node(read);

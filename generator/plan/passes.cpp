@@ -76,7 +76,10 @@ const std::vector<Pass> &passes() {
       {"round_products", openmp, {{"load_once", "it asks what else reads a product"}}, round_products},
       {"take_rows_at_once", openmp, {{"round_products", "it asks for folds as they are printed"}}, take_rows_at_once},
       {"block_sums", openmp, {{"take_rows_at_once", "sums down columns have blocks by then"}}, block_sums},
-      {"take_lanes", openmp, {{"take_rows_at_once", "it asks for loops as they are printed"}}, take_lanes},
+      {"take_lanes",
+       openmp,
+       {{"take_rows_at_once", "it asks for loops as they are printed"}, {"block_sums", "loops are cut by then"}},
+       take_lanes},
   };
   return all;
 }

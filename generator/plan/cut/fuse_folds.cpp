@@ -417,6 +417,7 @@ private:
           return is_mean(at, sum, reduced) ? make_cast(kernel_, read(total.mean), kernel_.expr(at).type) : kNone;
         });
     });
+    Moments to = {sum, seen_, total.followers};
     if (in_parts_) {
       total.part = like(sum, "_in_part");
       for (VarId squares : total.followers) {
@@ -424,10 +425,9 @@ private:
         for_each_node(
             b, [&](PlanNode &n) { n.target = n.target == squares ? total.parts_of_followers.back() : n.target; });
       }
-      add_moments({total.part, in_part_, total.parts_of_followers}, {total.now, here_, {}}, total.mean, a, after);
-    } else {
-      add_moments({sum, seen_, total.followers}, {total.now, here_, {}}, total.mean, a, after);
+      to = {total.part, in_part_, total.parts_of_followers};
     }
+    add_moments(to, {total.now, here_, {}}, total.mean, a, after);
   }
 
   // What is known of some positions: their sum, how many they are, and sums of squares about their mean.

@@ -71,10 +71,7 @@ private:
 
 class BlockSums {
 public:
-  explicit BlockSums(Plan &plan) : plan_(plan) {
-    if (wants_lanes(plan.kernel))
-      lanes_ = LaneAnalysis(plan).choose();
-  }
+  explicit BlockSums(Plan &plan) : plan_(plan) {}
 
   bool run() {
     for (Phase &phase : plan_.phases)
@@ -100,9 +97,16 @@ private:
     }
   }
 
-  bool is_taken(const PlanNode &n) const {
+  bool is_taken(const PlanNode &n) {
     return sums_floats(plan_.kernel, n) && n.parts == 0 && n.table == kNone && !n.at_once &&
-           !plan_.shares.contains(n.axis) && lanes_.count(&n) == 0 && may_be_split(n) && is_long(n.axis);
+           !plan_.shares.contains(n.axis) && !goes_along_lanes(n) && may_be_split(n) && is_long(n.axis);
+  }
+
+  // Asked first before any loop is cut.
+  bool goes_along_lanes(const PlanNode &loop) {
+    if (!lanes_)
+      lanes_ = wants_lanes(plan_.kernel) ? LaneAnalysis(plan_).choose() : std::set<const PlanNode *>();
+    return lanes_->count(&loop) != 0;
   }
 
   bool is_long(AxisId axis) const {
@@ -130,7 +134,7 @@ private:
   }
 
   Plan &plan_;
-  std::set<const PlanNode *> lanes_;
+  std::optional<std::set<const PlanNode *>> lanes_; // the loops that they will go along
   bool changed_ = false;
 };
 
