@@ -154,20 +154,42 @@ def worked():
     return sum(os.times()[:4])
 
 
+class Attempts:
+    """Asks of smaller specs whether they fail, of each once, until the time is over."""
+
+    def __init__(self, fails, seconds):
+        self.fails, self.end, self.asked = fails, worked() + seconds, set()
+
+    def over(self):
+        return worked() > self.end
+
+    def helps(self, made, spec):
+        form = made.text(), made.functions_apart
+        if size_of(made) >= size_of(spec) or form in self.asked or self.over():
+            return False
+        self.asked.add(form)
+        return self.fails(made)
+
+
+def cut_down(spec, cut, attempts):
+    """All cuts of one kind that leave the spec failing, one after the other."""
+    start = 0  # what did not help before does not often help after a later cut
+    while not attempts.over():
+        for place, made in enumerate(cut(spec)):
+            if place >= start and attempts.helps(made, spec):
+                spec, start = made, place
+                break
+        else:
+            break
+    return spec
+
+
 def shrink(spec, fails, seconds):
     """`fails(spec)` says whether a spec fails in the same way."""
-    end = worked() + seconds
-    better = True
-    while better and worked() < end:
-        better = False
+    attempts = Attempts(fails, seconds)
+    before = None
+    while before is not spec:
+        before = spec
         for cut in CUTS:
-            again = True
-            while again and worked() < end:
-                again = False
-                for made in cut(spec):
-                    if worked() > end:
-                        break
-                    if size_of(made) < size_of(spec) and fails(made):
-                        spec, again, better = made, True, True
-                        break
+            spec = cut_down(spec, cut, attempts)
     return spec
