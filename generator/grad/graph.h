@@ -135,6 +135,9 @@ public:
   NodeId size_of(AxisId axis);
   NodeId op(Op op, std::vector<NodeId> args, Type type);
   NodeId compare(Op op, NodeId a, NodeId b) { return this->op(op, {a, b}, Type::boolean); }
+  NodeId lies_in(AxisId axis, NodeId place) {
+    return both(compare(Op::ge, place, integer(0)), compare(Op::lt, place, size_of(axis)));
+  }
   NodeId real(NodeId id); // as a floating number
   NodeId mul(NodeId a, NodeId b);
   NodeId div(NodeId a, NodeId b);

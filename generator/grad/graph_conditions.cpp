@@ -226,8 +226,7 @@ bool Graph::asks_inside(NodeId condition, NodeId read) {
     const NodeId place = n.args[i + 1];
     if (node(place).type != Type::i64)
       return false;
-    inside = both(inside, compare(Op::ge, place, integer(0)));
-    inside = both(inside, compare(Op::lt, place, size_of(n.places[i])));
+    inside = both(inside, lies_in(n.places[i], place));
   }
   return inside == condition;
 }

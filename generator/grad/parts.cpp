@@ -1,6 +1,9 @@
 #include "grad/parts.h"
 
 #include <algorithm>
+#include <map>
+
+#include "grad/moved.h"
 
 namespace kgen::grad {
 
@@ -38,6 +41,18 @@ NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
       std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
   const Part part = joined(graph, parts);
   return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
+}
+
+Part part_there(Graph &graph, const Part &part, const std::vector<std::pair<AxisId, NodeId>> &places) {
+  const std::map<AxisId, NodeId> by_axis(places.begin(), places.end());
+  Part out = {moved(graph, part.condition, by_axis), moved(graph, part.value, by_axis), part.later};
+  if (out.value == kNoNode || (part.condition != kNoNode && out.condition == kNoNode))
+    out = {kNoNode, graph.at(value_of(graph, {part}), places), part.later};
+  const Node &read = graph.node(out.value);
+  for (const auto &[axis, place] : places) // what is read along it is 0 outside
+    if (read.kind != Node::Kind::at || std::count(read.places.begin(), read.places.end(), axis) == 0)
+      out.condition = graph.both(out.condition, graph.lies_in(axis, place));
+  return out;
 }
 
 } // namespace kgen::grad

@@ -1,6 +1,7 @@
 // What a value gets from all that is made of it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "grad/graph.h"
@@ -18,5 +19,7 @@ struct Part {
 NodeId value_of(Graph &graph, const std::vector<Part> &parts);
 // The same with its condition apart.
 Part joined(Graph &graph, const std::vector<Part> &parts);
+// That of what is at other places. There is none outside.
+Part part_there(Graph &graph, const Part &part, const std::vector<std::pair<AxisId, NodeId>> &places);
 
 } // namespace kgen::grad

@@ -313,7 +313,8 @@ private:
     if (const auto name = trace_.names.find(id); name != trace_.names.end())
       wishes.insert(wishes.begin(), name->second);
     else if (const auto of = gradients_.names.find(id); of != gradients_.names.end())
-      wishes.insert(wishes.begin(), naming_.prefix + trace_.names.at(of->second));
+      wishes.insert(wishes.begin(), naming_.prefix + trace_.names.at(of->second) +
+                                        (trace_.scattered.count(of->second) != 0 ? "_total" : ""));
     else if (const auto given = naming_.given.find(id); given != naming_.given.end())
       wishes.insert(wishes.begin(), given->second);
     for (const std::string &more : {along(id), operand_beside(id)})
@@ -332,10 +333,11 @@ private:
     return text.empty() ? "" : "along" + text;
   }
 
-  // The second of what it is made of.
+  // The second of what it is made of, if it has another name than the first.
   std::string operand_beside(NodeId id) const {
     const Node &n = graph_.node(id);
-    return n.args.size() > 1 ? operand(n.args[1]) : "";
+    const std::string second = n.args.size() > 1 ? operand(n.args[1]) : "";
+    return n.args.empty() || second != operand(n.args[0]) ? second : "";
   }
 
   // The first that has a name, of what it is made of.
@@ -377,7 +379,7 @@ private:
     if (n.kind == Kind::at && is_slice(n) && graph_.node(n.args[1]).integer >= 0)
       return {operand(n.args[0]) + "_" + std::to_string(graph_.node(n.args[1]).integer), false};
     const bool counts = n.kind == Kind::fold && n.monoid == Monoid::sum && graph_.node(n.args[0]).type == Type::boolean;
-    const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(n);
+    const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(graph_, id);
     const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
     if (const std::string base = repeated(of, word, first); !base.empty())
       return {base, true};

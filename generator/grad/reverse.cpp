@@ -93,7 +93,7 @@ private:
   void begin(const Seed &seed) {
     for (const Store &store : trace_.stores)
       if (store.output == seed.output)
-        begin_store(seed, store);
+        begin_store({seed.gradient.condition, graph_.at(seed.gradient.value, store.places)}, store);
     const auto held = trace_.outputs.find(seed.output);
     if (held == trace_.outputs.end())
       return;
@@ -102,13 +102,10 @@ private:
   }
 
   // What was stored elsewhere gets the gradient of that place.
-  void begin_store(const Seed &seed, const Store &store) {
-    Part part = seed.gradient;
-    part.value = graph_.at(part.value, store.places);
-    part.condition = graph_.both(part.condition, store.condition);
+  void begin_store(Part there, const Store &store) {
+    there.condition = graph_.both(there.condition, store.condition);
     place_ = store.place;
-    AxisSet lanes = graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(part.value);
-    give(store.value, part, lanes);
+    give(store.value, there, graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(there.value));
   }
 
   // `part` is the gradient by `to`, of each of the lanes.
@@ -309,6 +306,10 @@ private:
     case Kind::product:
       return product_of_powers(n, part, lanes);
     case Kind::carried: {
+      if (const auto scattered = trace_.scattered.find(id); scattered != trace_.scattered.end()) {
+        give(scattered->second.before, part, lanes);
+        return begin_store(part_there(graph_, part, scattered->second.store.places), scattered->second.store);
+      }
       const Unknown &why = trace_.unknown.at(id);
       return trouble_.refuse(why.what, why.place, why.help);
     }

@@ -26,6 +26,8 @@ void Tracer::finish(VarId v) {
   if (!steps_.empty())
     return finish_steps(v, left_by(v));
   out_.outputs[v] = held->second;
+  if (out_.scattered.count(held->second) != 0 && exact_.count(var.name) != 0 && !var.optional)
+    out_.saved.emplace(held->second, var.name);
   save(v, held->second);
 }
 

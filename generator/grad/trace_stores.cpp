@@ -91,6 +91,37 @@ bool Tracer::asks_other_lanes(const Node &there) const {
   return !(graph_.axes(condition_) & lanes).empty();
 }
 
+// Where it takes the place of what was there before, that must not count.
+NodeId Tracer::scattered(const Store &store, NodeId before, const Unknown &why) {
+  const NodeId out = unknown(store.output, why);
+  const Kind kind = graph_.node(before).kind;
+  if (graph_.is_floating(out) && (store.adds || kind == Kind::number || kind == Kind::undefined))
+    out_.scattered.emplace(out, Scattered{before, store});
+  out_.names.emplace(out, kernel_.vars[store.output].name);
+  return out;
+}
+
+NodeId Tracer::scattered_in_either(NodeId then, NodeId otherwise) {
+  const auto held_by = [&](NodeId id) { // what it held at last, and before each addition
+    std::vector<NodeId> out = {id};
+    for (auto at = out_.scattered.find(id); at != out_.scattered.end(); at = out_.scattered.find(out.back()))
+      out.push_back(at->second.before);
+    return out;
+  };
+  const std::vector<NodeId> in_then = held_by(then), in_other = held_by(otherwise);
+  size_t common = 0;
+  while (common < in_other.size() && std::find(in_then.begin(), in_then.end(), in_other[common]) == in_then.end())
+    ++common;
+  if (common == in_other.size())
+    return kNoNode;
+  NodeId out = then;
+  while (common-- > 0) {
+    const Store store = out_.scattered.at(in_other[common]).store;
+    out = scattered(store, out, out_.unknown.at(in_other[common]));
+  }
+  return out;
+}
+
 void Tracer::hold_store(const Stmt &stmt, const Store &store) {
   const NodeId array = operand(stmt.target), there = graph_.at(array, store.places);
   AxisSet lanes = graph_.axes(store.value);
@@ -106,8 +137,10 @@ void Tracer::hold_store(const Stmt &stmt, const Store &store) {
     const std::string why = kernel_.vars[stmt.target].alias != kNone ? "beside which `alias` keeps the rest"
                             : read_.count(stmt.target) != 0          ? "which is read again"
                                                                      : "over what was written before";
-    held_[stmt.target] = unknown(
-        stmt.target, {"a write at these places, " + why + ",", stmt.place, "keep what is needed of it in a local"});
+    const Unknown refused = {"a write at these places, " + why + ",", stmt.place,
+                             store.adds ? "read it when all is added, or keep what it holds there in a further output"
+                                        : "keep what is needed of it in a local"};
+    held_[stmt.target] = scattered(store, before, refused);
     return;
   }
   NodeId condition = own->part->condition;

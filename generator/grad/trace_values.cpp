@@ -211,11 +211,6 @@ NodeId Tracer::read(const Expr &e) {
   return graph_.choose(inside(e), there, otherwise);
 }
 
-NodeId Tracer::lies_in(AxisId axis, NodeId place) {
-  return graph_.both(graph_.compare(Op::ge, place, graph_.integer(0)),
-                     graph_.compare(Op::lt, place, graph_.size_of(axis)));
-}
-
 NodeId Tracer::read_held(const Expr &e) {
   const NodeId base = held(e.ref);
   std::vector<std::pair<AxisId, NodeId>> places;
@@ -232,13 +227,13 @@ NodeId Tracer::read_held(const Expr &e) {
       places.emplace_back(c.axis, place);
     }
     if (const auto &[axis, there] = places.back(); !graph_.axes(base).contains(axis)) // the same at all places it has
-      exists = graph_.both(exists, lies_in(axis, there));
+      exists = graph_.both(exists, graph_.lies_in(axis, there));
   }
   NodeId there = graph_.at(base, places);
   if (const NodeId computed = gathered(there, places); computed != kNoNode) {
     for (const auto &[axis, place] : places)
       if (!e.safe)
-        exists = graph_.both(exists, lies_in(axis, place));
+        exists = graph_.both(exists, graph_.lies_in(axis, place));
     there = computed;
     Var var = kernel_.vars[e.ref];
     var.name += "_there";
@@ -267,7 +262,7 @@ NodeId Tracer::inside(const Expr &e) {
         out = graph_.both(out, in_block(e.ref, c.axis, place));
         continue;
       }
-      out = graph_.both(out, lies_in(c.axis, place));
+      out = graph_.both(out, graph_.lies_in(c.axis, place));
     }
     return out == kNoNode ? graph_.truth(true) : out;
   }

@@ -80,6 +80,9 @@ private:
   bool asks_other_lanes(const Node &there) const;
   // What is read again: an element holds what the lane stores whose place it is.
   void hold_store(const Stmt &stmt, const Store &store);
+  NodeId scattered(const Store &store, NodeId before, const Unknown &why);
+  // All that either arm of a branch added to an output elsewhere; kNoNode: they hold something else.
+  NodeId scattered_in_either(NodeId then, NodeId otherwise);
   NodeId plus(NodeId a, NodeId b);
   NodeId lanes_of(const Stmt &stmt, AxisSet axes); // kNoNode: all of the window
   // Within its window.
@@ -113,6 +116,10 @@ private:
       const NodeId other = held(var);
       if (value == other)
         continue;
+      if (const NodeId both = scattered_in_either(value, other); both != kNoNode) {
+        held_[var] = both;
+        continue;
+      }
       held_[var] = graph_.choose(condition, value, other);
       note_name(held_[var], kernel_.vars[var], place);
     }
@@ -172,7 +179,6 @@ private:
   NodeId read(const Expr &e);
   // Beyond what it has, a variable is 0.
   NodeId read_held(const Expr &e);
-  NodeId lies_in(AxisId axis, NodeId place);
   NodeId gathered(NodeId there, const std::vector<std::pair<AxisId, NodeId>> &places);
   NodeId inside(const Expr &e);
   NodeId accumulated(NodeId element) const;

@@ -24,9 +24,21 @@ bool is_called(Op op) {
   return std::any_of(rows.begin(), rows.end(), [&](const body::BuiltinRow &row) { return row.name == op_name(op); });
 }
 
+// `0 <= p`, `p < size(N)`, and all such together.
+bool asks_for_an_axis(const Graph &graph, NodeId id) {
+  const Node &n = graph.node(id);
+  if (n.kind == Kind::both)
+    return std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return asks_for_an_axis(graph, arg); });
+  if (n.kind != Kind::op || (n.op != Op::ge && n.op != Op::lt))
+    return false;
+  const Node &bound = graph.node(n.args[1]);
+  return n.op == Op::lt ? bound.kind == Kind::size : bound.kind == Kind::number && bound.integer == 0;
+}
+
 } // namespace
 
-std::pair<std::string, bool> word_of(const Node &n) {
+std::pair<std::string, bool> word_of(const Graph &graph, NodeId id) {
+  const Node &n = graph.node(id);
   switch (n.kind) {
   case Kind::fold:
     return {fold_word(n.monoid), true};
@@ -36,9 +48,11 @@ std::pair<std::string, bool> word_of(const Node &n) {
     return {"there", false};
   case Kind::choose:
     return {"chosen", true};
-  case Kind::both:
-  case Kind::either:
   case Kind::inside:
+    return {"inside", true};
+  case Kind::both:
+    return {asks_for_an_axis(graph, id) ? "inside" : "holds", true};
+  case Kind::either:
     return {"holds", true};
   case Kind::product:
     return {"scaled", false};

@@ -9,6 +9,6 @@
 namespace kgen::grad {
 
 // A word for the operation, and whether it stands before what it is of.
-std::pair<std::string, bool> word_of(const Node &n);
+std::pair<std::string, bool> word_of(const Graph &graph, NodeId id);
 
 } // namespace kgen::grad

@@ -34,8 +34,29 @@ ENDS = ['axes.M = 20\ngrid.s = { size = "K" }\n'
 RAGGED = ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.id = "i32[R, C]"\n'
           'inputs.x = "f64[R, N]"\noutputs.y = "f64[R, N]"\n']
 
+EDGES = ('inputs.x = "f64[E]"\ninputs.z = "f64[B]"\ninputs.idx = "i32[E]"\n'
+         'outputs.h = { type = "f64[B]", atomic = true }\noutputs.y = "f64[B]"\noutputs.t = "f64[]"\n')
+
 # name: what comes before the body, one or several; body
 CASES = {
+    "what is scattered is read again": (
+        [EDGES], "h = z; at(h, B = idx) += x * x; y = h / sqrt(1 + sum(h * h, B)); t = sum(h, B);"),
+    "what either arm scatters": (
+        [EDGES], "h = z * z; if (x > 0) { at(h, B = idx) += x * x; } else { at(h, B = idx + 1) += 2 * x; at(h, B = 3) += x; } "
+                 "y = h * h * h; t = at(h, B = 1);"),
+    "what one arm scatters is read there and elsewhere": (
+        [EDGES], "h = z; if (sum(x, E) > 0) { at(h, B = idx) += x; at(h, B = idx + 2) += x * x; y = h * h; } else { y = h; } "
+                 "t = max(h, B);"),
+    "what a loop scatters": ([EDGES], "h = 0; for (int i = 0; i < 3; ++i) at(h, B = idx + i) += x * x * i; y = h * z; t = 0;"),
+    "what is scattered and scaled before more is": (
+        [EDGES], "h = z * z; at(h, B = idx) += x * x; y = 2 * h; h = 3 * h; at(h, B = idx) += x; t = sum(h, B, where(z > 0));"),
+    "sums of neighbours, weighed and handed on": (
+        ['inputs.f = "f64[N, F]"\ninputs.w = "f64[F, G]"\ninputs.c = "f64[E]"\ninputs.src = "i32[E]"\ninputs.dst = "i32[E]"\n'
+         'outputs.agg = { type = "f64[N, F]", atomic = true }\noutputs.y = "f64[N, G]"\n'],
+        "agg = 0; at(agg, N = dst) += at(f, N = src) * c; y = tanh(sum(agg * w, F));"),
+    "a softmax over the edges of each node": (
+        ['inputs.x = "f64[E]"\ninputs.dst = "i32[E]"\noutputs.whole = { type = "f64[N]", atomic = true }\noutputs.y = "f64[E]"\n'],
+        "whole = 0; real p = exp(x); at(whole, N = dst) += p; y = p / max(at(whole, N = dst), 1e-9);"),
     "a logarithm of a softmax beside what has another axis": (
         ['inputs.x = "f64[N, K]"\ninputs.w = "f64[K]"\noutputs.y = "f64[N, K]"\n'], "y = log_softmax(w, K) - x;"),
     "one that is written out": (
