@@ -2,9 +2,8 @@
 
 Candidates get smaller by one cut: a statement gone, a condition or loop replaced by what stands in it, an expression by
 a part of it or a constant, a declaration or one of its keys gone, a list by one choice, a type by f32. A cut that makes
-the spec illegal, or fail in another way, is undone. Runs through all cuts until none helps or the time is over.
+the spec illegal, or fail in another way, is undone. Runs through all cuts until none helps, or no more may be tried.
 """
-import os
 import re
 
 from tree import Node, Statement
@@ -149,19 +148,14 @@ def size_of(spec):
     return len(spec.text()) + spec.functions_apart
 
 
-def worked():
-    """Seconds of this process and those that it has waited for: beside other work they take longer, but are no more."""
-    return sum(os.times()[:4])
-
-
 class Attempts:
-    """Asks of smaller specs whether they fail, of each once, until the time is over."""
+    """Asks of smaller specs whether they fail, of each once, as many as may be asked."""
 
-    def __init__(self, fails, seconds):
-        self.fails, self.end, self.asked = fails, worked() + seconds, set()
+    def __init__(self, fails, most):
+        self.fails, self.most, self.asked = fails, most, set()
 
     def over(self):
-        return worked() > self.end
+        return len(self.asked) >= self.most
 
     def helps(self, made, spec):
         form = made.text(), made.functions_apart
@@ -184,9 +178,9 @@ def cut_down(spec, cut, attempts):
     return spec
 
 
-def shrink(spec, fails, seconds):
+def shrink(spec, fails, most):
     """`fails(spec)` says whether a spec fails in the same way."""
-    attempts = Attempts(fails, seconds)
+    attempts = Attempts(fails, most)
     before = None
     while before is not spec:
         before = spec

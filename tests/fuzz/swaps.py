@@ -49,7 +49,7 @@ def tried(options, kind, indices):
     for count, index in enumerate(indices[:options.tries], 1):
         command = [sys.executable, HERE / "run", "--kgen", options.swapped, "--seed", options.seed, "--frame", "orders",
                    "--mode", "integers", "--only", index, "--targets", TARGETS[kind.split()[0]], "--flags=-O0",
-                   "--shrink-seconds", 0, "--keep", options.build / "kept", *options.rest]
+                   "--shrink-attempts", 0, "--keep", options.build / "kept", *options.rest]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
                               env=dict(os.environ, KGEN_SWAP=kind))
         if re.search(STRONG, done.stdout):
