@@ -12,8 +12,10 @@
 //   real p = exp(s - max(s, R));
 //   real sum_p = sum(p, R);
 //   real v_share = dot(d_o, v, D) - dot(d_o, o, D);
+//   real d_p = v_share / sum_p;
+//   real d_s = d_p * p;
 //   d_q = size(R) > 0 ? scale * dot(k, p, v_share, R) / sum_p : 0;
-//   d_k = scale * sum(q * p * v_share / sum_p, S);
+//   d_k = scale * dot(d_s, q, S);
 //   d_v = sum(d_o * p / sum_p, S);
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

@@ -6,8 +6,8 @@
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B + 512
 //   * H * B * R written.
-// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
-//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 128 * S * H * B * R of div; S * H * B * R each of
+// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 386 *
+//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 65 * S * H * B * R of div; S * H * B * R each of
 //   max, exp.
 
 #include "attention_backward.h"
@@ -52,6 +52,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = 0; s_index < S; ++s_index) {
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
+      __syncthreads();
+      float sum_d_o_o_own = 0.0f;
+      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
+        sum_d_o_o_own +=
+            to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(o[(bh * S + s_index) * kD + d]);
+      }
+      const float whole = block_fold(sum_d_o_o_own, Plus());
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole;
+      __syncthreads();
       float greatest_s_own = -INFINITY;
       for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
         float sum_q_k = 0.0f;
@@ -75,20 +85,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
         sum_p_own += p[s_index * R + r];
       }
-      const float whole = block_fold(sum_p_own, Plus());
-      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
+      const float whole_sum_p = block_fold(sum_p_own, Plus());
+      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole_sum_p;
       __syncthreads();
-      if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
-      __syncthreads();
-      float sum_d_o_o_own = 0.0f;
-      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
-        sum_d_o_o_own +=
-            to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(o[(bh * S + s_index) * kD + d]);
+    }
+    __syncthreads();
+    for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
+      for (Index r = 0; r < R; ++r) {
+        float sum_d_o_p = 0.0f;
+        // One pass along s_index: sum_d_o_p.
+        for (Index s_index = 0; s_index < S; ++s_index) {
+          sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * kD + d]) * p[s_index * R + r] / sum_p[s_index];
+        }
+        d_v[(bh * R + r) * kD + d] = to_stored<T>(sum_d_o_p);
       }
-      const float whole_sum_d_o_o = block_fold(sum_d_o_o_own, Plus());
-      if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole_sum_d_o_o;
-      __syncthreads();
-      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
+      for (Index s_index = 0; s_index < S; ++s_index) {
         float sum_k_p_v_share = 0.0f;
         // One pass along r: sum_k_p_v_share.
         for (Index r = 0; r < R; ++r) {
@@ -98,23 +109,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         d_q[(bh * S + s_index) * kD + d] =
             to_stored<T>(int64_t(R) > 0 ? scale * sum_k_p_v_share / sum_p[s_index] : 0.0f);
       }
-      __syncthreads();
-    }
-    __syncthreads();
-    for (Index point = Index(threadIdx.x); point < R * kD; point += Index(blockDim.x)) {
-      const Index r = Index(point / kD);
-      const Index d = Index(point % kD);
-      float sum_q_p_v_share = 0.0f;
-      float sum_d_o_p = 0.0f;
-      // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-      for (Index s_index = 0; s_index < S; ++s_index) {
-        const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-        sum_q_p_v_share +=
-            to_value<T>(q[(bh * S + s_index) * kD + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
-        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * kD + d]) * p[s_index * R + r] / sum_p[s_index];
+      for (Index r = 0; r < R; ++r) {
+        float sum_d_s_q = 0.0f;
+        // One pass along s_index: sum_d_s_q.
+        for (Index s_index = 0; s_index < S; ++s_index) {
+          const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+          const float d_p = v_share / sum_p[s_index];
+          const float d_s = d_p * p[s_index * R + r];
+          sum_d_s_q += d_s * to_value<T>(q[(bh * S + s_index) * kD + d]);
+        }
+        d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_d_s_q);
       }
-      d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_q_p_v_share);
-      d_v[(bh * R + r) * kD + d] = to_stored<T>(sum_d_o_p);
     }
     __syncthreads();
   }
@@ -132,9 +137,8 @@ cudaError_t attention_backward(const Stored<T>* q, const Stored<T>* k, const Sto
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   return launch(attention_backward_kernel<Index, T, kD>, smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                block_threads(larger(R, larger(kD, R * kD)), B * H),
-                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
-                d_k, d_v, B, H, S, R, tiles, tile_bytes);
+                block_threads(larger(kD, R), B * H), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
 }
 
 // Where the intermediates lie in the workspace.
@@ -142,7 +146,7 @@ struct AttentionBackwardInPartWorkspace {
   int64_t kernel_tiles, bytes = 0;
   explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     kernel_tiles = reserve(bytes,
-                           workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) +
+                           workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(R, 4) +
                                                padded_bytes(S * R, 4) + padded_bytes(R, 4),
                                            32768, smaller(B * H, 1024)),
                            1);
@@ -159,7 +163,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, S * R);
   float* const sum_p = take<float>(tile, S);
-  float* const v_share = take<float>(tile, S * R);
+  float* const v_share = take<float>(tile, R);
+  float* const d_s = take<float>(tile, S * R);
   float* const s_per_s_r_bh = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
@@ -177,7 +182,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             sum_d_o_o +=
                 to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(o[(bh * S + s_index) * kD + d]);
           }
-          v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
+          v_share[r] = sum_d_o_v - sum_d_o_o;
         }
         // One pass along d: sum_q_k.
         for (Index d = 0; d < kD; ++d) {
@@ -204,11 +209,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           float sum_k_p_v_share = 0.0f;
           // One pass along r: sum_k_p_v_share.
           for (Index r = 0; r < R; ++r) {
-            sum_k_p_v_share +=
-                to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share[s_index * R + r];
+            sum_k_p_v_share += to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share[r];
           }
           d_q[(bh * S + s_index) * kD + d] =
               to_stored<T>(int64_t(R) > 0 ? scale * sum_k_p_v_share / sum_p[s_index] : 0.0f);
+        }
+      }
+      __syncthreads();
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        if (d_k != nullptr) {
+          const float d_p = v_share[r] / sum_p[s_index];
+          d_s[s_index * R + r] = d_p * p[s_index * R + r];
         }
       }
       __syncthreads();
@@ -218,13 +229,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index r = Index(point / kD);
       const Index d = Index(point % kD);
       if (d_k != nullptr) {
-        float sum_q_p_v_share = 0.0f;
-        // One pass along s_index: sum_q_p_v_share.
+        float sum_d_s_q = 0.0f;
+        // One pass along s_index: sum_d_s_q.
         for (Index s_index = 0; s_index < S; ++s_index) {
-          sum_q_p_v_share += to_value<T>(q[(bh * S + s_index) * kD + d]) * p[s_index * R + r] *
-                             v_share[s_index * R + r] / sum_p[s_index];
+          sum_d_s_q += d_s[s_index * R + r] * to_value<T>(q[(bh * S + s_index) * kD + d]);
         }
-        d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_q_p_v_share);
+        d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_d_s_q);
       }
       if (d_v != nullptr) {
         float sum_d_o_p = 0.0f;
@@ -246,8 +256,8 @@ cudaError_t attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, c
                                        int64_t D, int64_t R, const AttentionBackwardInPartWorkspace& space,
                                        char* workspace, cudaStream_t stream) {
   (void)D;
-  const int64_t tile_bytes =
-      padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
+  const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(R, 4) +
+                             padded_bytes(S * R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   return launch(attention_backward_in_part_kernel<Index, T, kD>,

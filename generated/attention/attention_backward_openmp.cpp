@@ -3,14 +3,14 @@
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
 // Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of R: tiles of S x R and
-//   tiles of S x R and tiles of S x D and tiles of R x D and tiles of R x D are folded in registers, where
-//   size(R) >= 32.
-// Phase 2: threads share B*H, neighbours along D, unless size(R) >= 32.
+//   tiles of S x R and tiles of R x D and tiles of S x D and tiles of R x D are folded in registers, where
+//   size(D) >= 32.
+// Phase 2: threads share B*H, neighbours along D, unless size(D) >= 32.
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B + 512
 //   * H * B * R written.
-// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
-//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 128 * S * H * B * R of div; S * H * B * R each of
+// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 386 *
+//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 65 * S * H * B * R of div; S * H * B * R each of
 //   max, exp.
 // Where an output is not wanted: attention_backward_in_part does one step after the other.
 
@@ -60,8 +60,8 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T, int kD>
 struct AttentionBackwardWorkspace : Workspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
-      sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
-      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels;
+      sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels, sum_d_o_p_own_panels,
+      sum_k_p_v_share_own_panels, sum_d_s_q_own_panels;
   explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
@@ -77,11 +77,11 @@ struct AttentionBackwardWorkspace : Workspace {
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_d_o_v_here_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
+    sum_d_o_p_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
     sum_k_p_v_share_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, kD}, {0, R}).own_bytes(), 1);
-    sum_q_p_v_share_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
-    sum_d_o_p_own_panels =
+    sum_d_s_q_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
     most_threads = workers_for({B * H});
   }
@@ -93,7 +93,7 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                         const AttentionBackwardWorkspace<T, kD>& space, char* workspace, int64_t threads) {
   (void)D;
-  if (R >= 32) {
+  if (kD >= 32) {
     const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = memory_of_thread(space, workspace);
@@ -104,9 +104,9 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
       float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
       char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
-      char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
-      char* const sum_q_p_v_share_here_own_panels = mine + space.sum_q_p_v_share_here_own_panels;
       char* const sum_d_o_p_own_panels = mine + space.sum_d_o_p_own_panels;
+      char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
+      char* const sum_d_s_q_own_panels = mine + space.sum_d_s_q_own_panels;
       OMP(omp for schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
         const int64_t s_index_part = columns_of(R * 4, 384);
@@ -134,6 +134,15 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
               [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
                   IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            // One pass along d: sum_d_o_o_here.
+            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_d_o_o_here_lanes, active,
+                          to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
+                          to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
+            });
+            float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
+            sum_d_o_o[s_index] = sum_d_o_o_here;
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
             for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
@@ -156,20 +165,24 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
               sum_p_here += across(sum_p_here_lanes, Plus());
             }
             sum_p[s_index] = sum_p_here;
-            // One pass along d: sum_d_o_o_here.
-            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-            for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_d_o_o_here_lanes, active,
-                          to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
-                          to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
-            });
-            float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
-            sum_d_o_o[s_index] = sum_d_o_o_here;
           }
+        }
+        for (int64_t d_first = 0; d_first < kD; d_first += 384) {
+          const int64_t d_end = smaller(d_first + 384, kD);
+          // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_o_p_own_panels, {0, R}, {d_first, d_end}, {0, S}, 0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)); },
+              [=](auto& sum_d_o_p, auto left, auto right)
+                  IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
+              [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
+                store_around(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p), around_caches);
+              });
           // Tiles of s_index x d stay in registers while they go down r: sum_k_p_v_share.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, kD},
-              {0, R}, 0.0f,
+              each_alone(), nullptr, sum_k_p_v_share_own_panels, {0, S}, {d_first, d_end}, {0, R}, 0.0f,
               [=](int64_t s_index, int64_t r) IN_SET -> float {
                 return rounded(p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]));
               },
@@ -183,41 +196,26 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
                                                 : Lanes<float, kLanes32>(0.0f)),
                              around_caches);
               });
-        }
-        for (int64_t r_first = 0; r_first < R; r_first += 384) {
-          const int64_t r_end = smaller(r_first + 384, R);
-          // Tiles of r x d stay in registers while they go down s_index: sum_q_p_v_share_here.
+          // Tiles of r x d stay in registers while they go down s_index: sum_d_s_q.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, kD}, {0, S}, 0.0f,
+              each_alone(), nullptr, sum_d_s_q_own_panels, {0, R}, {d_first, d_end}, {0, S}, 0.0f,
               [=](int64_t r, int64_t s_index) IN_SET -> float {
-                return p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) /
+                return (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) * p[s_index * R + r] /
                        sum_p[s_index];
               },
               [=](auto& right, int64_t s_index, int64_t d, auto active)
                   IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)); },
-              [=](auto& sum_q_p_v_share_here, auto left, auto right)
-                  IN_SET { sum_q_p_v_share_here = multiply_add(right, left, sum_q_p_v_share_here); },
-              [=](int64_t r, int64_t d, auto active, auto sum_q_p_v_share_here) IN_SET {
-                store_around(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
+              [=](auto& sum_d_s_q, auto left, auto right)
+                  IN_SET { sum_d_s_q = multiply_add(right, left, sum_d_s_q); },
+              [=](int64_t r, int64_t d, auto active, auto sum_d_s_q) IN_SET {
+                store_around(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_d_s_q),
                              around_caches);
-              });
-          // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, kD}, {0, S}, 0.0f,
-              [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
-              [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)); },
-              [=](auto& sum_d_o_p, auto left, auto right)
-                  IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
-              [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
-                store_around(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p), around_caches);
               });
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
-    const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = memory_of_thread(space, workspace);
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
@@ -228,6 +226,15 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
       OMP(omp for schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
         for (int64_t s_index = 0; s_index < S; ++s_index) {
+          // One pass along d: sum_d_o_o_here.
+          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+          for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_d_o_o_here_lanes, active,
+                        to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
+                        to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
+          });
+          float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
+          sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
           float greatest_s = -INFINITY;
           // One pass along r: greatest_s; fills sum_d_o_v_per_s_r_bh and s_at_hand.
           for (int64_t r = 0; r < R; ++r) {
@@ -263,75 +270,72 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
             sum_p_here += across(sum_p_here_lanes, Plus());
           }
           sum_p_per_s_bh[s_index] = sum_p_here;
-          // One pass along d: sum_d_o_o_here.
-          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-          for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_d_o_o_here_lanes, active,
-                        to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
-                        to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
-          });
-          float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
-          sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
-          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
+        }
+        for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
+          for (int64_t r = 0; r < R; ++r) {
+            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
+              const int64_t s_index_end = smaller(s_index_first + 4096, S);
+              Lanes<float, kLanes32> sum_d_o_p_in_block = 0.0f;
+              // One pass along s_index: sum_d_o_p_in_block.
+              for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+                sum_d_o_p_in_block += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)) *
+                                                   p_per_s_r_bh[s_index * R + r],
+                                               sum_p_per_s_bh[s_index]);
+              }
+              sum_d_o_p += sum_d_o_p_in_block;
+            }
+            store(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p));
+          }
+          for (int64_t s_index = 0; s_index < S; ++s_index) {
             Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               const int64_t r_end = smaller(r_first + 4096, R);
               Lanes<float, kLanes32> sum_k_p_v_share_in_block = 0.0f;
               // One pass along r: sum_k_p_v_share_in_block.
               for (int64_t r = r_first; r < r_end; ++r) {
-                const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_here;
+                const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
                 sum_k_p_v_share_in_block = multiply_add(
                     to_value<T>(load(&k[(bh * R + r) * kD + d], active)) * p_per_s_r_bh[s_index * R + r],
                     v_share, sum_k_p_v_share_in_block);
               }
               sum_k_p_v_share += sum_k_p_v_share_in_block;
             }
-            store_around(&d_q[(bh * S + s_index) * kD + d], active,
-                         to_stored<T>(R > 0 ? quotient(scale * sum_k_p_v_share, sum_p_here)
-                                            : Lanes<float, kLanes32>(0.0f)),
-                         around_caches);
-          });
-        }
-        for (int64_t r = 0; r < R; ++r) {
-          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            store(&d_q[(bh * S + s_index) * kD + d], active,
+                  to_stored<T>(R > 0 ? quotient(scale * sum_k_p_v_share, sum_p_per_s_bh[s_index])
+                                     : Lanes<float, kLanes32>(0.0f)));
+          }
+          for (int64_t r = 0; r < R; ++r) {
+            Lanes<float, kLanes32> sum_d_s_q = 0.0f;
             for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
               const int64_t s_index_end = smaller(s_index_first + 4096, S);
-              Lanes<float, kLanes32> sum_q_p_v_share_in_block = 0.0f;
-              Lanes<float, kLanes32> sum_d_o_p_in_block = 0.0f;
-              // One pass along s_index: sum_q_p_v_share_in_block and sum_d_o_p_in_block.
+              Lanes<float, kLanes32> sum_d_s_q_in_block = 0.0f;
+              // One pass along s_index: sum_d_s_q_in_block.
               for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
                 const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
-                sum_q_p_v_share_in_block +=
-                    quotient(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)) *
-                                 p_per_s_r_bh[s_index * R + r] * v_share,
-                             sum_p_per_s_bh[s_index]);
-                sum_d_o_p_in_block += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)) *
-                                                   p_per_s_r_bh[s_index * R + r],
-                                               sum_p_per_s_bh[s_index]);
+                const float d_p = v_share / sum_p_per_s_bh[s_index];
+                const float d_s = rounded(d_p * p_per_s_r_bh[s_index * R + r]);
+                sum_d_s_q_in_block = multiply_add(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                                                  d_s, sum_d_s_q_in_block);
               }
-              sum_q_p_v_share += sum_q_p_v_share_in_block;
-              sum_d_o_p += sum_d_o_p_in_block;
+              sum_d_s_q += sum_d_s_q_in_block;
             }
-            store_around(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                         around_caches);
-            store_around(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p), around_caches);
-          });
-        }
+            store(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_d_s_q));
+          }
+        });
       }
-      if (around_caches) finish_stores();
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardInPartWorkspace : Workspace {
-  int64_t p, sum_p, v_share, s_per_s_r_bh;
+  int64_t p, sum_p, v_share, d_s, s_per_s_r_bh;
   explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
-    v_share = reserve(thread_bytes, S * R, 4);
+    v_share = reserve(thread_bytes, R, 4);
+    d_s = reserve(thread_bytes, S * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, R, 4);
     most_threads = workers_for({B * H});
   }
@@ -350,6 +354,7 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
     float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
+    float* const d_s = reinterpret_cast<float*>(mine + space.d_s);
     float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
     OMP(omp for schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
@@ -371,7 +376,7 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
                 });
             float sum_d_o_v = across(sum_d_o_v_lanes, Plus());
             float sum_d_o_o = across(sum_d_o_o_lanes, Plus());
-            v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
+            v_share[r] = sum_d_o_v - sum_d_o_o;
           }
           // One pass along d: sum_q_k.
           Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
@@ -407,7 +412,7 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
               for (int64_t r = r_first; r < r_end; ++r) {
                 sum_k_p_v_share_in_block =
                     multiply_add(to_value<T>(load(&k[(bh * R + r) * kD + d], active)) * p[s_index * R + r],
-                                 v_share[s_index * R + r], sum_k_p_v_share_in_block);
+                                 v_share[r], sum_k_p_v_share_in_block);
               }
               sum_k_p_v_share += sum_k_p_v_share_in_block;
             }
@@ -416,24 +421,29 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
                                      : Lanes<float, kLanes32>(0.0f)));
           }
         });
+        // One pass along r: fills d_s.
+        for_lanes<kLanes32>(0, R, [=](int64_t r, auto active) IN_SET {
+          if (d_k != nullptr) {
+            const auto d_p = quotient(load(&v_share[r], active), sum_p_here);
+            store(&d_s[s_index * R + r], active, d_p * load(&p[s_index * R + r], active));
+          }
+        });
       }
       for (int64_t r = 0; r < R; ++r) {
         for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
           if (d_k != nullptr) {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_s_q = 0.0f;
             for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
               const int64_t s_index_end = smaller(s_index_first + 4096, S);
-              Lanes<float, kLanes32> sum_q_p_v_share_in_block = 0.0f;
-              // One pass along s_index: sum_q_p_v_share_in_block.
+              Lanes<float, kLanes32> sum_d_s_q_in_block = 0.0f;
+              // One pass along s_index: sum_d_s_q_in_block.
               for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-                sum_q_p_v_share_in_block +=
-                    quotient(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)) * p[s_index * R + r] *
-                                 v_share[s_index * R + r],
-                             sum_p[s_index]);
+                sum_d_s_q_in_block = multiply_add(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                                                  d_s[s_index * R + r], sum_d_s_q_in_block);
               }
-              sum_q_p_v_share += sum_q_p_v_share_in_block;
+              sum_d_s_q += sum_d_s_q_in_block;
             }
-            store(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share));
+            store(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_d_s_q));
           }
           if (d_v != nullptr) {
             Lanes<float, kLanes32> sum_d_o_p = 0.0f;

@@ -10,9 +10,9 @@
 // Each element, by named axes:
 //   real s = scale * dot(q, k, D);
 //   real exp_s = exp(s - lse);
-//   real v_share = dot(d_o, v, D) - dot(d_o, o, D);
-//   d_q = scale * dot(k, exp_s, v_share, R);
-//   d_k = scale * dot(q, exp_s, v_share, S);
+//   real d_s = exp_s * (dot(d_o, v, D) - dot(d_o, o, D));
+//   d_q = scale * dot(d_s, k, R);
+//   d_k = scale * dot(d_s, q, S);
 //   d_v = dot(d_o, exp_s, S);
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

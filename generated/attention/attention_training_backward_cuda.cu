@@ -6,7 +6,7 @@
 // Kept by each worker: exp_s, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_training_backward_f32 must move: 772 * S * H * B + 512 * H * B * R read, 256 * S * H *
 //   B + 512 * H * B * R written.
-// Operations: 64 * S * H * B + 320 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
+// Operations: 64 * S * H * B + 320 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 322 *
 //   S * H * B * R + 64 * H * B * R of mul; S * H * B * R of exp.
 
 #include "attention_training_backward.h"
@@ -28,7 +28,7 @@ struct AttentionTrainingBackwardWorkspace {
   explicit AttentionTrainingBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     kernel_tiles = reserve(bytes,
                            workspace_tiles(padded_bytes(R * S, 4) + padded_bytes(R * S, 4) +
-                                               padded_bytes(S, 4) + padded_bytes(S, 4),
+                                               padded_bytes(S, 4) + padded_bytes(R * S, 4),
                                            32768, smaller(B * H, 1024)),
                            1);
   }
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const exp_s = take<float>(tile, R * S);
   float* const sum_d_o_v = take<float>(tile, R * S);
   float* const sum_d_o_o = take<float>(tile, S);
-  float* const s = take<float>(tile, S);
+  float* const s = take<float>(tile, R * S);
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = Index(threadIdx.x); s_index < S; s_index += Index(blockDim.x)) {
@@ -55,10 +55,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         sum_d_o_o[s_index] +=
             to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(o[(bh * S + s_index) * 64 + d]);
       }
-    }
-    __syncthreads();
-    for (Index r = 0; r < R; ++r) {
-      for (Index s_index = Index(threadIdx.x); s_index < S; s_index += Index(blockDim.x)) {
+      for (Index r = 0; r < R; ++r) {
         float sum_q_k = 0.0f;
         sum_d_o_v[r * S + s_index] = 0.0f;
         // One pass along d: sum_q_k and sum_d_o_v.
@@ -67,39 +64,43 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           sum_d_o_v[r * S + s_index] +=
               to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(v[(bh * R + r) * 64 + d]);
         }
-        s[s_index] = scale * sum_q_k;
+        s[r * S + s_index] = scale * sum_q_k;
       }
-      __syncthreads();
-      for (Index s_index = Index(threadIdx.x); s_index < S; s_index += Index(blockDim.x)) {
-        exp_s[r * S + s_index] = expf(s[s_index] - lse[bh * S + s_index]);
-      }
-      __syncthreads();
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-        float sum_q_exp_s_v_share = 0.0f;
-        float sum_d_o_exp_s = 0.0f;
-        // One pass along s_index: sum_q_exp_s_v_share and sum_d_o_exp_s.
-        for (Index s_index = 0; s_index < S; ++s_index) {
-          const float v_share = sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index];
-          sum_q_exp_s_v_share +=
-              to_value<T>(q[(bh * S + s_index) * 64 + d]) * exp_s[r * S + s_index] * v_share;
-          sum_d_o_exp_s += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * exp_s[r * S + s_index];
-        }
-        d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_q_exp_s_v_share);
-        d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_exp_s);
-      }
-      __syncthreads();
     }
     __syncthreads();
-    for (Index point = Index(threadIdx.x); point < S * 64; point += Index(blockDim.x)) {
-      const Index s_index = Index(point / 64);
-      const Index d = Index(point % 64);
-      float sum_k_exp_s_v_share = 0.0f;
-      // One pass along r: sum_k_exp_s_v_share.
+    for (int64_t point = int64_t(threadIdx.x); point < int64_t{1} * R * S; point += int64_t(blockDim.x)) {
+      const Index r = Index(point / S);
+      const Index s_index = Index(point % S);
+      exp_s[r * S + s_index] = expf(s[r * S + s_index] - lse[bh * S + s_index]);
+    }
+    __syncthreads();
+    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
       for (Index r = 0; r < R; ++r) {
-        const float v_share = sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index];
-        sum_k_exp_s_v_share += to_value<T>(k[(bh * R + r) * 64 + d]) * exp_s[r * S + s_index] * v_share;
+        float sum_d_o_exp_s = 0.0f;
+        // One pass along s_index: sum_d_o_exp_s.
+        for (Index s_index = 0; s_index < S; ++s_index) {
+          sum_d_o_exp_s += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * exp_s[r * S + s_index];
+        }
+        d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_exp_s);
       }
-      d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_k_exp_s_v_share);
+      for (Index s_index = 0; s_index < S; ++s_index) {
+        float sum_d_s_k = 0.0f;
+        // One pass along r: sum_d_s_k.
+        for (Index r = 0; r < R; ++r) {
+          const float d_s = exp_s[r * S + s_index] * (sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index]);
+          sum_d_s_k += d_s * to_value<T>(k[(bh * R + r) * 64 + d]);
+        }
+        d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_d_s_k);
+      }
+      for (Index r = 0; r < R; ++r) {
+        float sum_d_s_q = 0.0f;
+        // One pass along s_index: sum_d_s_q.
+        for (Index s_index = 0; s_index < S; ++s_index) {
+          const float d_s = exp_s[r * S + s_index] * (sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index]);
+          sum_d_s_q += d_s * to_value<T>(q[(bh * S + s_index) * 64 + d]);
+        }
+        d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_d_s_q);
+      }
     }
     __syncthreads();
   }
@@ -113,12 +114,12 @@ cudaError_t attention_training_backward(const Stored<T>* q, const Stored<T>* k, 
                                         const AttentionTrainingBackwardWorkspace& space, char* workspace,
                                         cudaStream_t stream) {
   const int64_t tile_bytes =
-      padded_bytes(R * S, 4) + padded_bytes(R * S, 4) + padded_bytes(S, 4) + padded_bytes(S, 4);
+      padded_bytes(R * S, 4) + padded_bytes(R * S, 4) + padded_bytes(S, 4) + padded_bytes(R * S, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   return launch(attention_training_backward_kernel<Index, T>,
                 smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                block_threads(larger(S, larger(64, S * 64)), B * H),
+                block_threads(larger(S, larger(R * S, 64)), B * H),
                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, lse, d_o, scale,
                 d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
 }
@@ -127,11 +128,8 @@ cudaError_t attention_training_backward(const Stored<T>* q, const Stored<T>* k, 
 struct AttentionTrainingBackwardInPartWorkspace {
   int64_t kernel_tiles, bytes = 0;
   explicit AttentionTrainingBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
-    kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(R * S, 4) + padded_bytes(R * S, 4) + padded_bytes(S, 4), 32768,
-                                smaller(B * H, 1024)),
-                1);
+    kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(S, 4) + padded_bytes(R * S, 4), 32768, smaller(B * H, 1024)), 1);
   }
 };
 
@@ -144,14 +142,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                                int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const exp_s = take<float>(tile, R * S);
-  float* const v_share = take<float>(tile, R * S);
-  float* const s = take<float>(tile, S);
+  float* const exp_s = take<float>(tile, S);
+  float* const d_s = take<float>(tile, R * S);
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index r = 0; r < R; ++r) {
       for (Index s_index = Index(threadIdx.x); s_index < S; s_index += Index(blockDim.x)) {
         float sum_q_k = 0.0f;
+        // One pass along d: sum_q_k.
+        for (Index d = 0; d < 64; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        }
+        const float s = scale * sum_q_k;
+        exp_s[s_index] = expf(s - lse[bh * S + s_index]);
         if (d_q != nullptr || d_k != nullptr) {
           float sum_d_o_v = 0.0f;
           float sum_d_o_o = 0.0f;
@@ -162,34 +165,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             sum_d_o_o +=
                 to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(o[(bh * S + s_index) * 64 + d]);
           }
-          v_share[r * S + s_index] = sum_d_o_v - sum_d_o_o;
+          d_s[r * S + s_index] = exp_s[s_index] * (sum_d_o_v - sum_d_o_o);
         }
-        // One pass along d: sum_q_k.
-        for (Index d = 0; d < 64; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
-        }
-        s[s_index] = scale * sum_q_k;
-      }
-      __syncthreads();
-      for (Index s_index = Index(threadIdx.x); s_index < S; s_index += Index(blockDim.x)) {
-        exp_s[r * S + s_index] = expf(s[s_index] - lse[bh * S + s_index]);
       }
       __syncthreads();
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         if (d_k != nullptr) {
-          float sum_q_exp_s_v_share = 0.0f;
-          // One pass along s_index: sum_q_exp_s_v_share.
+          float sum_d_s_q = 0.0f;
+          // One pass along s_index: sum_d_s_q.
           for (Index s_index = 0; s_index < S; ++s_index) {
-            sum_q_exp_s_v_share += to_value<T>(q[(bh * S + s_index) * 64 + d]) * exp_s[r * S + s_index] *
-                                   v_share[r * S + s_index];
+            sum_d_s_q += d_s[r * S + s_index] * to_value<T>(q[(bh * S + s_index) * 64 + d]);
           }
-          d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_q_exp_s_v_share);
+          d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_d_s_q);
         }
         if (d_v != nullptr) {
           float sum_d_o_exp_s = 0.0f;
           // One pass along s_index: sum_d_o_exp_s.
           for (Index s_index = 0; s_index < S; ++s_index) {
-            sum_d_o_exp_s += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * exp_s[r * S + s_index];
+            sum_d_o_exp_s += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * exp_s[s_index];
           }
           d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_exp_s);
         }
@@ -201,13 +194,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index s_index = Index(point / 64);
       const Index d = Index(point % 64);
       if (d_q != nullptr) {
-        float sum_k_exp_s_v_share = 0.0f;
-        // One pass along r: sum_k_exp_s_v_share.
+        float sum_d_s_k = 0.0f;
+        // One pass along r: sum_d_s_k.
         for (Index r = 0; r < R; ++r) {
-          sum_k_exp_s_v_share +=
-              to_value<T>(k[(bh * R + r) * 64 + d]) * exp_s[r * S + s_index] * v_share[r * S + s_index];
+          sum_d_s_k += d_s[r * S + s_index] * to_value<T>(k[(bh * R + r) * 64 + d]);
         }
-        d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_k_exp_s_v_share);
+        d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_d_s_k);
       }
     }
     __syncthreads();
@@ -221,7 +213,7 @@ cudaError_t attention_training_backward_in_part(const Stored<T>* q, const Stored
                                                 int64_t B, int64_t H, int64_t S, int64_t R,
                                                 const AttentionTrainingBackwardInPartWorkspace& space,
                                                 char* workspace, cudaStream_t stream) {
-  const int64_t tile_bytes = padded_bytes(R * S, 4) + padded_bytes(R * S, 4) + padded_bytes(S, 4);
+  const int64_t tile_bytes = padded_bytes(S, 4) + padded_bytes(R * S, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   return launch(attention_training_backward_in_part_kernel<Index, T>,

@@ -2,14 +2,14 @@
 //
 // attention_training_backward: The gradient of attention_training by q, k and v, given that of o
 //
-// Phase 1 of attention_training_backward_f32: threads share B*H, neighbours along D, by parts of S: tiles of
-//   R x S and tiles of R x S and tiles of R x D and tiles of R x D and tiles of S x D are folded in
-//   registers, where size(S) >= 32.
-// Phase 2: threads share B*H, neighbours along D, unless size(S) >= 32.
+// Phase 1 of attention_training_backward_f32: threads share B*H, neighbours along D, by parts of R: tiles of
+//   R x S and tiles of R x S and tiles of R x D and tiles of S x D and tiles of R x D are folded in
+//   registers, where size(D) >= 32.
+// Phase 2: threads share B*H, neighbours along D, unless size(D) >= 32.
 // Kept by each worker: exp_s, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_training_backward_f32 must move: 772 * S * H * B + 512 * H * B * R read, 256 * S * H *
 //   B + 512 * H * B * R written.
-// Operations: 64 * S * H * B + 320 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
+// Operations: 64 * S * H * B + 320 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 322 *
 //   S * H * B * R + 64 * H * B * R of mul; S * H * B * R of exp.
 // Where an output is not wanted: attention_training_backward_in_part does one step after the other.
 
@@ -71,27 +71,27 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct AttentionTrainingBackwardWorkspace : Workspace {
   int64_t exp_s, sum_d_o_v, sum_d_o_o, s, exp_s_per_s_r_bh, sum_d_o_v_per_s_r_bh, sum_d_o_o_per_s_bh,
-      s_per_s_r_bh, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels, sum_q_exp_s_v_share_here_own_panels,
-      sum_d_o_exp_s_own_panels, sum_k_exp_s_v_share_own_panels;
+      s_per_s_r_bh, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels, sum_d_o_exp_s_own_panels,
+      sum_d_s_k_own_panels, sum_d_s_q_own_panels;
   explicit AttentionTrainingBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     exp_s = reserve(thread_bytes, R * S, 4);
     sum_d_o_v = reserve(thread_bytes, R * S, 4);
     sum_d_o_o = reserve(thread_bytes, S, 4);
-    s = reserve(thread_bytes, columns_of(S * 4, 384) * S, 4);
+    s = reserve(thread_bytes, R * S, 4);
     exp_s_per_s_r_bh = reserve(thread_bytes, R * S, 4);
     sum_d_o_v_per_s_r_bh = reserve(thread_bytes, R * S, 4);
     sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
-    s_per_s_r_bh = reserve(thread_bytes, S, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R * S, 4);
     sum_q_k_here_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, R}, 1, {0, S}, {0, 64}).own_bytes(), 1);
     sum_d_o_v_here_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, R}, 1, {0, S}, {0, 64}).own_bytes(), 1);
-    sum_q_exp_s_v_share_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
     sum_d_o_exp_s_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
-    sum_k_exp_s_v_share_own_panels =
+    sum_d_s_k_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 64}, {0, R}).own_bytes(), 1);
+    sum_d_s_q_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
     most_threads = workers_for({B * H});
   }
 };
@@ -102,7 +102,7 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
                                  Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H,
                                  int64_t S, int64_t R, const AttentionTrainingBackwardWorkspace<T>& space,
                                  char* workspace, int64_t threads) {
-  if (S >= 32) {
+  if (64 >= 32) {
     const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = memory_of_thread(space, workspace);
@@ -112,69 +112,55 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
       float* const s = reinterpret_cast<float*>(mine + space.s);
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
       char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
-      char* const sum_q_exp_s_v_share_here_own_panels = mine + space.sum_q_exp_s_v_share_here_own_panels;
       char* const sum_d_o_exp_s_own_panels = mine + space.sum_d_o_exp_s_own_panels;
-      char* const sum_k_exp_s_v_share_own_panels = mine + space.sum_k_exp_s_v_share_own_panels;
+      char* const sum_d_s_k_own_panels = mine + space.sum_d_s_k_own_panels;
+      char* const sum_d_s_q_own_panels = mine + space.sum_d_s_q_own_panels;
       OMP(omp for schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          // One pass along d: sum_d_o_o_here.
-          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_d_o_o_here_lanes, active,
-                        to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                        to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
-          });
-          float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
-          sum_d_o_o[s_index] = sum_d_o_o_here;
-        }
-        const int64_t r_part = columns_of(S * 4, 384);
-        for (int64_t r_first = 0; r_first < R; r_first += r_part) {
-          const int64_t r_end = smaller(r_first + r_part, R);
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 384) {
+          const int64_t s_index_end = smaller(s_index_first + 384, S);
           // Tiles of r x s_index stay in registers while they go down d: sum_q_k_here.
           contract_products<T, kLanes32>(
-              each_alone(), nullptr, sum_q_k_here_own_panels, {r_first, r_end}, {0, S}, {0, 64},
+              each_alone(), nullptr, sum_q_k_here_own_panels, {0, R}, {s_index_first, s_index_end}, {0, 64},
               [=](int64_t r, int64_t d) IN_SET -> float { return to_value<T>(k[(bh * R + r) * 64 + d]); },
               AlongDepth{[=](auto& right, int64_t d, int64_t s_index, auto active) IN_SET {
                 right = to_value<T>(load_every(&q[(bh * S + s_index) * 64 + d], 64, active));
               }},
               [=](int64_t r, int64_t s_index, auto active, auto sum_q_k_here)
-                  IN_SET { store(&s[(r - r_first) * S + s_index], active, scale * sum_q_k_here); });
+                  IN_SET { store(&s[r * S + s_index], active, scale * sum_q_k_here); });
           // Tiles of r x s_index stay in registers while they go down d: sum_d_o_v_here.
           contract_products<T, kLanes32>(
-              each_alone(), nullptr, sum_d_o_v_here_own_panels, {r_first, r_end}, {0, S}, {0, 64},
+              each_alone(), nullptr, sum_d_o_v_here_own_panels, {0, R}, {s_index_first, s_index_end}, {0, 64},
               [=](int64_t r, int64_t d) IN_SET -> float { return to_value<T>(v[(bh * R + r) * 64 + d]); },
               AlongDepth{[=](auto& right, int64_t d, int64_t s_index, auto active) IN_SET {
                 right = to_value<T>(load_every(&d_o[(bh * S + s_index) * 64 + d], 64, active));
               }},
               [=](int64_t r, int64_t s_index, auto active, auto sum_d_o_v_here)
                   IN_SET { store(&sum_d_o_v[r * S + s_index], active, sum_d_o_v_here); });
-          for (int64_t r = r_first; r < r_end; ++r) {
-            // One pass along s_index: fills exp_s.
-            for_lanes<kLanes32>(0, S, [=](int64_t s_index, auto active) IN_SET {
-              store(
-                  &exp_s[r * S + s_index], active,
-                  exp(load(&s[(r - r_first) * S + s_index], active) - load(&lse[bh * S + s_index], active)));
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            // One pass along d: sum_d_o_o_here.
+            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_d_o_o_here_lanes, active,
+                          to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                          to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
             });
+            float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
+            sum_d_o_o[s_index] = sum_d_o_o_here;
           }
-          // Tiles of r x d stay in registers while they go down s_index: sum_q_exp_s_v_share_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_exp_s_v_share_here_own_panels, {r_first, r_end}, {0, 64}, {0, S},
-              0.0f,
-              [=](int64_t r, int64_t s_index) IN_SET -> float {
-                return rounded(exp_s[r * S + s_index] * (sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index]));
-              },
-              [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)); },
-              [=](auto& sum_q_exp_s_v_share_here, auto left, auto right)
-                  IN_SET { sum_q_exp_s_v_share_here = multiply_add(right, left, sum_q_exp_s_v_share_here); },
-              [=](int64_t r, int64_t d, auto active, auto sum_q_exp_s_v_share_here) IN_SET {
-                store_around(&d_k[(bh * R + r) * 64 + d], active,
-                             to_stored<T>(scale * sum_q_exp_s_v_share_here), around_caches);
-              });
+        }
+        for (int64_t r = 0; r < R; ++r) {
+          // One pass along s_index: fills exp_s.
+          for_lanes<kLanes32>(0, S, [=](int64_t s_index, auto active) IN_SET {
+            store(&exp_s[r * S + s_index], active,
+                  exp(load(&s[r * S + s_index], active) - load(&lse[bh * S + s_index], active)));
+          });
+        }
+        for (int64_t d_first = 0; d_first < 64; d_first += 384) {
+          const int64_t d_end = smaller(d_first + 384, 64);
           // Tiles of r x d stay in registers while they go down s_index: sum_d_o_exp_s.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_exp_s_own_panels, {r_first, r_end}, {0, 64}, {0, S}, 0.0f,
+              each_alone(), nullptr, sum_d_o_exp_s_own_panels, {0, R}, {d_first, d_end}, {0, S}, 0.0f,
               [=](int64_t r, int64_t s_index) IN_SET -> float { return exp_s[r * S + s_index]; },
               [=](auto& right, int64_t s_index, int64_t d, auto active)
                   IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)); },
@@ -183,29 +169,39 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
               [=](int64_t r, int64_t d, auto active, auto sum_d_o_exp_s) IN_SET {
                 store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_exp_s), around_caches);
               });
-        }
-        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 384) {
-          const int64_t s_index_end = smaller(s_index_first + 384, S);
-          // Tiles of s_index x d stay in registers while they go down r: sum_k_exp_s_v_share.
+          // Tiles of s_index x d stay in registers while they go down r: sum_d_s_k.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_k_exp_s_v_share_own_panels, {s_index_first, s_index_end}, {0, 64},
-              {0, R}, 0.0f, AlongRows{[=](int64_t s_index, int64_t r) IN_SET -> float {
+              each_alone(), nullptr, sum_d_s_k_own_panels, {0, S}, {d_first, d_end}, {0, R}, 0.0f,
+              AlongRows{[=](int64_t s_index, int64_t r) IN_SET -> float {
                 return rounded(exp_s[r * S + s_index] * (sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index]));
               }},
               [=](auto& right, int64_t r, int64_t d, auto active)
                   IN_SET { right = to_value<T>(load(&k[(bh * R + r) * 64 + d], active)); },
-              [=](auto& sum_k_exp_s_v_share, auto left, auto right)
-                  IN_SET { sum_k_exp_s_v_share = multiply_add(right, left, sum_k_exp_s_v_share); },
-              [=](int64_t s_index, int64_t d, auto active, auto sum_k_exp_s_v_share) IN_SET {
-                store_around(&d_q[(bh * S + s_index) * 64 + d], active,
-                             to_stored<T>(scale * sum_k_exp_s_v_share), around_caches);
+              [=](auto& sum_d_s_k, auto left, auto right)
+                  IN_SET { sum_d_s_k = multiply_add(right, left, sum_d_s_k); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_d_s_k) IN_SET {
+                store_around(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_d_s_k),
+                             around_caches);
+              });
+          // Tiles of r x d stay in registers while they go down s_index: sum_d_s_q.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_s_q_own_panels, {0, R}, {d_first, d_end}, {0, S}, 0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float {
+                return rounded(exp_s[r * S + s_index] * (sum_d_o_v[r * S + s_index] - sum_d_o_o[s_index]));
+              },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)); },
+              [=](auto& sum_d_s_q, auto left, auto right)
+                  IN_SET { sum_d_s_q = multiply_add(right, left, sum_d_s_q); },
+              [=](int64_t r, int64_t d, auto active, auto sum_d_s_q) IN_SET {
+                store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_d_s_q),
+                             around_caches);
               });
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
-    const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = memory_of_thread(space, workspace);
       float* const exp_s_per_s_r_bh = reinterpret_cast<float*>(mine + space.exp_s_per_s_r_bh);
@@ -224,9 +220,7 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
           });
           float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
           sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
-        }
-        for (int64_t r = 0; r < R; ++r) {
-          for (int64_t s_index = 0; s_index < S; ++s_index) {
+          for (int64_t r = 0; r < R; ++r) {
             // One pass along d: sum_q_k and sum_d_o_v_here.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
             Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
@@ -242,71 +236,78 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
             float sum_q_k = across(sum_q_k_lanes, Plus());
             float sum_d_o_v_here = across(sum_d_o_v_here_lanes, Plus());
             sum_d_o_v_per_s_r_bh[r * S + s_index] = sum_d_o_v_here;
-            s_per_s_r_bh[s_index] = rounded(scale * sum_q_k);
+            s_per_s_r_bh[r * S + s_index] = rounded(scale * sum_q_k);
           }
+        }
+        for (int64_t r = 0; r < R; ++r) {
           // One pass along s_index: fills exp_s_per_s_r_bh.
           for_lanes<kLanes32>(0, S, [=](int64_t s_index, auto active) IN_SET {
             store(&exp_s_per_s_r_bh[r * S + s_index], active,
-                  exp(load(&s_per_s_r_bh[s_index], active) - load(&lse[bh * S + s_index], active)));
+                  exp(load(&s_per_s_r_bh[r * S + s_index], active) - load(&lse[bh * S + s_index], active)));
           });
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_q_exp_s_v_share = 0.0f;
+        }
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          for (int64_t r = 0; r < R; ++r) {
             Lanes<float, kLanes32> sum_d_o_exp_s = 0.0f;
             for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
               const int64_t s_index_end = smaller(s_index_first + 4096, S);
-              Lanes<float, kLanes32> sum_q_exp_s_v_share_in_block = 0.0f;
               Lanes<float, kLanes32> sum_d_o_exp_s_in_block = 0.0f;
-              // One pass along s_index: sum_q_exp_s_v_share_in_block and sum_d_o_exp_s_in_block.
+              // One pass along s_index: sum_d_o_exp_s_in_block.
               for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-                const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
-                sum_q_exp_s_v_share_in_block =
-                    multiply_add(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
-                                     exp_s_per_s_r_bh[r * S + s_index],
-                                 v_share, sum_q_exp_s_v_share_in_block);
                 sum_d_o_exp_s_in_block =
                     multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
                                  exp_s_per_s_r_bh[r * S + s_index], sum_d_o_exp_s_in_block);
               }
-              sum_q_exp_s_v_share += sum_q_exp_s_v_share_in_block;
               sum_d_o_exp_s += sum_d_o_exp_s_in_block;
             }
-            store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_exp_s_v_share),
-                         around_caches);
-            store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_exp_s), around_caches);
-          });
-        }
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_k_exp_s_v_share = 0.0f;
+            store(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_exp_s));
+          }
+          for (int64_t s_index = 0; s_index < S; ++s_index) {
+            Lanes<float, kLanes32> sum_d_s_k = 0.0f;
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               const int64_t r_end = smaller(r_first + 4096, R);
-              Lanes<float, kLanes32> sum_k_exp_s_v_share_in_block = 0.0f;
-              // One pass along r: sum_k_exp_s_v_share_in_block.
+              Lanes<float, kLanes32> sum_d_s_k_in_block = 0.0f;
+              // One pass along r: sum_d_s_k_in_block.
               for (int64_t r = r_first; r < r_end; ++r) {
-                const float v_share = sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index];
-                sum_k_exp_s_v_share_in_block = multiply_add(
-                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s_per_s_r_bh[r * S + s_index],
-                    v_share, sum_k_exp_s_v_share_in_block);
+                const float d_s =
+                    rounded(exp_s_per_s_r_bh[r * S + s_index] *
+                            (sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index]));
+                sum_d_s_k_in_block = multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)), d_s,
+                                                  sum_d_s_k_in_block);
               }
-              sum_k_exp_s_v_share += sum_k_exp_s_v_share_in_block;
+              sum_d_s_k += sum_d_s_k_in_block;
             }
-            store_around(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_k_exp_s_v_share),
-                         around_caches);
-          });
-        }
+            store(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_d_s_k));
+          }
+          for (int64_t r = 0; r < R; ++r) {
+            Lanes<float, kLanes32> sum_d_s_q = 0.0f;
+            for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
+              const int64_t s_index_end = smaller(s_index_first + 4096, S);
+              Lanes<float, kLanes32> sum_d_s_q_in_block = 0.0f;
+              // One pass along s_index: sum_d_s_q_in_block.
+              for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+                const float d_s =
+                    rounded(exp_s_per_s_r_bh[r * S + s_index] *
+                            (sum_d_o_v_per_s_r_bh[r * S + s_index] - sum_d_o_o_per_s_bh[s_index]));
+                sum_d_s_q_in_block = multiply_add(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                                                  d_s, sum_d_s_q_in_block);
+              }
+              sum_d_s_q += sum_d_s_q_in_block;
+            }
+            store(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_d_s_q));
+          }
+        });
       }
-      if (around_caches) finish_stores();
     });
   }
 }
 
 // Where the intermediates lie in the workspace.
 struct AttentionTrainingBackwardInPartWorkspace : Workspace {
-  int64_t exp_s, v_share, s;
+  int64_t exp_s, d_s;
   explicit AttentionTrainingBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
-    exp_s = reserve(thread_bytes, R * S, 4);
-    v_share = reserve(thread_bytes, R * S, 4);
-    s = reserve(thread_bytes, S, 4);
+    exp_s = reserve(thread_bytes, S, 4);
+    d_s = reserve(thread_bytes, R * S, 4);
     most_threads = workers_for({B * H});
   }
 };
@@ -322,12 +323,21 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
   in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
     float* const exp_s = reinterpret_cast<float*>(mine + space.exp_s);
-    float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
-    float* const s = reinterpret_cast<float*>(mine + space.s);
+    float* const d_s = reinterpret_cast<float*>(mine + space.d_s);
     OMP(omp for schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t r = 0; r < R; ++r) {
         for (int64_t s_index = 0; s_index < S; ++s_index) {
+          // One pass along d: sum_q_k.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+          });
+          float sum_q_k = across(sum_q_k_lanes, Plus());
+          const float s = rounded(scale * sum_q_k);
+          const float exp_s_here = std::exp(s - lse[bh * S + s_index]);
+          exp_s[s_index] = exp_s_here;
           if (d_q != nullptr || d_k != nullptr) {
             // One pass along d: sum_d_o_v and sum_d_o_o.
             Sum<float, kLanes32> sum_d_o_v_lanes = 0.0f;
@@ -342,37 +352,23 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
                 });
             float sum_d_o_v = across(sum_d_o_v_lanes, Plus());
             float sum_d_o_o = across(sum_d_o_o_lanes, Plus());
-            v_share[r * S + s_index] = sum_d_o_v - sum_d_o_o;
+            d_s[r * S + s_index] = rounded(exp_s_here * (sum_d_o_v - sum_d_o_o));
           }
-          // One pass along d: sum_q_k.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-          });
-          float sum_q_k = across(sum_q_k_lanes, Plus());
-          s[s_index] = rounded(scale * sum_q_k);
         }
-        // One pass along s_index: fills exp_s.
-        for_lanes<kLanes32>(0, S, [=](int64_t s_index, auto active) IN_SET {
-          store(&exp_s[r * S + s_index], active,
-                exp(load(&s[s_index], active) - load(&lse[bh * S + s_index], active)));
-        });
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           if (d_k != nullptr) {
-            Lanes<float, kLanes32> sum_q_exp_s_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_s_q = 0.0f;
             for (int64_t s_index_first = 0; s_index_first < S; s_index_first += 4096) {
               const int64_t s_index_end = smaller(s_index_first + 4096, S);
-              Lanes<float, kLanes32> sum_q_exp_s_v_share_in_block = 0.0f;
-              // One pass along s_index: sum_q_exp_s_v_share_in_block.
+              Lanes<float, kLanes32> sum_d_s_q_in_block = 0.0f;
+              // One pass along s_index: sum_d_s_q_in_block.
               for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-                sum_q_exp_s_v_share_in_block = multiply_add(
-                    to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * exp_s[r * S + s_index],
-                    v_share[r * S + s_index], sum_q_exp_s_v_share_in_block);
+                sum_d_s_q_in_block = multiply_add(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                                                  d_s[r * S + s_index], sum_d_s_q_in_block);
               }
-              sum_q_exp_s_v_share += sum_q_exp_s_v_share_in_block;
+              sum_d_s_q += sum_d_s_q_in_block;
             }
-            store(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_exp_s_v_share));
+            store(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_d_s_q));
           }
           if (d_v != nullptr) {
             Lanes<float, kLanes32> sum_d_o_exp_s = 0.0f;
@@ -382,8 +378,8 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
               // One pass along s_index: sum_d_o_exp_s_in_block.
               for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
                 sum_d_o_exp_s_in_block =
-                    multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                                 exp_s[r * S + s_index], sum_d_o_exp_s_in_block);
+                    multiply_add(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)), exp_s[s_index],
+                                 sum_d_o_exp_s_in_block);
               }
               sum_d_o_exp_s += sum_d_o_exp_s_in_block;
             }
@@ -394,19 +390,18 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
       for (int64_t s_index = 0; s_index < S; ++s_index) {
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           if (d_q != nullptr) {
-            Lanes<float, kLanes32> sum_k_exp_s_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_s_k = 0.0f;
             for (int64_t r_first = 0; r_first < R; r_first += 4096) {
               const int64_t r_end = smaller(r_first + 4096, R);
-              Lanes<float, kLanes32> sum_k_exp_s_v_share_in_block = 0.0f;
-              // One pass along r: sum_k_exp_s_v_share_in_block.
+              Lanes<float, kLanes32> sum_d_s_k_in_block = 0.0f;
+              // One pass along r: sum_d_s_k_in_block.
               for (int64_t r = r_first; r < r_end; ++r) {
-                sum_k_exp_s_v_share_in_block = multiply_add(
-                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * exp_s[r * S + s_index],
-                    v_share[r * S + s_index], sum_k_exp_s_v_share_in_block);
+                sum_d_s_k_in_block = multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
+                                                  d_s[r * S + s_index], sum_d_s_k_in_block);
               }
-              sum_k_exp_s_v_share += sum_k_exp_s_v_share_in_block;
+              sum_d_s_k += sum_d_s_k_in_block;
             }
-            store(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_k_exp_s_v_share));
+            store(&d_q[(bh * S + s_index) * 64 + d], active, to_stored<T>(scale * sum_d_s_k));
           }
         });
       }

@@ -7,8 +7,8 @@
 //   block, in order, neighbours along B*N.
 // Phase 2: a thread for each of B*N, neighbours along B*N.
 // Bytes that giou_loss_conditional_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Operations: 16 * N * B each of add, sub; 46 * N * B of mul; 9 * N * B + 1 each of div, neg; 4 * N * B of
-//   min; 10 * N * B + 1 of max.
+// Operations: 16 * N * B each of add, sub; 37 * N * B of mul; 6 * N * B + 1 of div; 9 * N * B + 1 of neg; 4 *
+//   N * B of min; 10 * N * B + 1 of max.
 
 #include "giou_loss_conditional_backward.h"
 
@@ -104,39 +104,42 @@ __global__ void __launch_bounds__(256)
     const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
     const Value<T> quotient_overlap = overlap / larger_joined;
     const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-    const Value<T> quotient_hull = (hull - joined) / larger_hull;
     const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[bn]) : Value<T>(0)) +
                             -(d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
                                 Value<T>(maximum(count_mask[0], int64_t{1}));
+    const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+    const Value<T> d_each_over_larger_joined = d_each / larger_joined;
     const Value<T> d_joined =
         d_each / larger_hull +
         (joined > Value<T>(1e-05)
-             ? -d_each * quotient_overlap / larger_joined
-             : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+             ? -d_each_over_larger_joined * quotient_overlap
+             : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                           : Value<T>(0)));
     const Value<T> d_hull =
-        (hull > Value<T>(1e-05)
-             ? d_each * quotient_hull / larger_hull
-             : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                        : Value<T>(0))) -
+        (hull > Value<T>(1e-05) ? d_larger_hull
+                                : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
         d_each / larger_hull;
+    const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
+    const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
     const Value<T> d_hull_height =
         hull_height > Value<T>(0)
-            ? d_hull * larger_hull_width
-            : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+            ? d_larger_hull_height
+            : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
     const Value<T> d_hull_width =
         hull_width > Value<T>(0)
-            ? d_hull * larger_hull_height
-            : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-    const Value<T> d_overlap = d_each / larger_joined - d_joined;
+            ? d_larger_hull_width
+            : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
+    const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+    const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
+    const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
     const Value<T> d_shared_height =
         shared_height > Value<T>(0)
-            ? d_overlap * larger_shared_width
-            : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width : Value<T>(0));
+            ? d_larger_shared_height
+            : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
     const Value<T> d_shared_width =
         shared_width > Value<T>(0)
-            ? d_overlap * larger_shared_height
-            : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height : Value<T>(0));
+            ? d_larger_shared_width
+            : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
     Value<T> d_width_t = Value<T>(0);
     Value<T> d_height_t = Value<T>(0);
     if (d_target != nullptr) {
@@ -159,12 +162,12 @@ __global__ void __launch_bounds__(256)
           (top_t < top_p ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
           (top_t > top_p ? -d_shared_height
                          : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-          d_joined * width_t;
+          d_height_t;
       d_left_t = (left_t < left_p ? -d_hull_width
                                   : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
                  (left_t > left_p ? -d_shared_width
                                   : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-                 d_joined * height_t;
+                 d_width_t;
     }
     if (d_pred != nullptr) {
       d_bottom_p =
@@ -182,12 +185,12 @@ __global__ void __launch_bounds__(256)
           (top_p < top_t ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
           (top_p > top_t ? -d_shared_height
                          : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-          d_joined * width_p;
+          d_height_p;
       d_left_p = (left_p < left_t ? -d_hull_width
                                   : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
                  (left_p > left_t ? -d_shared_width
                                   : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-                 d_joined * height_p;
+                 d_width_p;
     }
     if (d_target != nullptr) {
       d_bottom_t =

@@ -7,8 +7,8 @@
 //   neighbours along B*N.
 // Phase 2: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_conditional_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Operations: 16 * N * B each of add, sub; 46 * N * B of mul; 9 * N * B + 1 each of div, neg; 4 * N * B of
-//   min; 10 * N * B + 1 of max.
+// Operations: 16 * N * B each of add, sub; 37 * N * B of mul; 6 * N * B + 1 of div; 9 * N * B + 1 of neg; 4 *
+//   N * B of min; 10 * N * B + 1 of max.
 
 #include "giou_loss_conditional_backward.h"
 
@@ -131,38 +131,38 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
               const auto larger_joined = maximum(joined, Value<T>(1e-05));
               const auto quotient_overlap = overlap / larger_joined;
               const auto larger_hull = maximum(hull, Value<T>(1e-05));
-              const auto quotient_hull = (hull - joined) / larger_hull;
               const auto d_each =
                   (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) +
                   -(d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
                       Value<T>(maximum(count_mask, int64_t{1}));
+              const auto d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+              const auto d_each_over_larger_joined = d_each / larger_joined;
               const auto d_joined =
                   d_each / larger_hull +
-                  choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                  choose(joined > Value<T>(1e-05), -d_each_over_larger_joined * quotient_overlap,
                          choose(joined == Value<T>(1e-05),
-                                -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+                                -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap, Value<T>(0)));
               const auto d_hull =
-                  choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                         choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                                Value<T>(0))) -
+                  choose(hull > Value<T>(1e-05), d_larger_hull,
+                         choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_larger_hull, Value<T>(0))) -
                   d_each / larger_hull;
-              const auto d_hull_height =
-                  choose(hull_height > Value<T>(0), d_hull * larger_hull_width,
-                         choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width,
-                                Value<T>(0)));
+              const auto d_larger_hull_width = d_hull * larger_hull_height;
+              const auto d_larger_hull_height = d_hull * larger_hull_width;
+              const auto d_hull_height = choose(
+                  hull_height > Value<T>(0), d_larger_hull_height,
+                  choose(hull_height == Value<T>(0), Value<T>(0.5) * d_larger_hull_height, Value<T>(0)));
               const auto d_hull_width =
-                  choose(hull_width > Value<T>(0), d_hull * larger_hull_height,
-                         choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height,
-                                Value<T>(0)));
-              const auto d_overlap = d_each / larger_joined - d_joined;
-              const auto d_shared_height =
-                  choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                         choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                                Value<T>(0)));
-              const auto d_shared_width =
-                  choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                         choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                                Value<T>(0)));
+                  choose(hull_width > Value<T>(0), d_larger_hull_width,
+                         choose(hull_width == Value<T>(0), Value<T>(0.5) * d_larger_hull_width, Value<T>(0)));
+              const auto d_overlap = d_each_over_larger_joined - d_joined;
+              const auto d_larger_shared_width = d_overlap * larger_shared_height;
+              const auto d_larger_shared_height = d_overlap * larger_shared_width;
+              const auto d_shared_height = choose(
+                  shared_height > Value<T>(0), d_larger_shared_height,
+                  choose(shared_height == Value<T>(0), Value<T>(0.5) * d_larger_shared_height, Value<T>(0)));
+              const auto d_shared_width = choose(
+                  shared_width > Value<T>(0), d_larger_shared_width,
+                  choose(shared_width == Value<T>(0), Value<T>(0.5) * d_larger_shared_width, Value<T>(0)));
               Vector<T> d_width_t = Value<T>(0);
               Vector<T> d_height_t = Value<T>(0);
               if (d_target != nullptr) {
@@ -184,23 +184,21 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
                                choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
                         d_width_t,
                     d_right_t);
-                d_top_t = choose(
-                    chosen,
-                    multiply_add(
-                        -d_joined, width_t,
-                        choose(top_t < top_p, -d_hull_height,
-                               choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                            choose(top_t > top_p, -d_shared_height,
-                                   choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))),
-                    d_top_t);
+                d_top_t =
+                    choose(chosen,
+                           choose(top_t < top_p, -d_hull_height,
+                                  choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                               choose(top_t > top_p, -d_shared_height,
+                                      choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+                               d_height_t,
+                           d_top_t);
                 d_left_t = choose(
                     chosen,
-                    multiply_add(
-                        -d_joined, height_t,
-                        choose(left_t < left_p, -d_hull_width,
-                               choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                            choose(left_t > left_p, -d_shared_width,
-                                   choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))),
+                    choose(left_t < left_p, -d_hull_width,
+                           choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                        choose(left_t > left_p, -d_shared_width,
+                               choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))) -
+                        d_width_t,
                     d_left_t);
               }
               if (d_pred != nullptr) {
@@ -220,23 +218,21 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
                                choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
                         d_width_p,
                     d_right_p);
-                d_top_p = choose(
-                    chosen,
-                    multiply_add(
-                        -d_joined, width_p,
-                        choose(top_p < top_t, -d_hull_height,
-                               choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                            choose(top_p > top_t, -d_shared_height,
-                                   choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))),
-                    d_top_p);
+                d_top_p =
+                    choose(chosen,
+                           choose(top_p < top_t, -d_hull_height,
+                                  choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                               choose(top_p > top_t, -d_shared_height,
+                                      choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+                               d_height_p,
+                           d_top_p);
                 d_left_p = choose(
                     chosen,
-                    multiply_add(
-                        -d_joined, height_p,
-                        choose(left_p < left_t, -d_hull_width,
-                               choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                            choose(left_p > left_t, -d_shared_width,
-                                   choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))),
+                    choose(left_p < left_t, -d_hull_width,
+                           choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                        choose(left_p > left_t, -d_shared_width,
+                               choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))) -
+                        d_width_p,
                     d_left_p);
               }
               if (d_target != nullptr) {

@@ -34,7 +34,9 @@
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
 //   allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work
-//   then, and the bits are the same.
+//   then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
+//   matter; calls in two streams need two. What the function allocates is taken and given back in the stream:
+//   a graph captured from that cannot be the child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   giou_loss_packed_backward_error explains it.
 
@@ -80,22 +82,26 @@ extern "C" {
 //   d_pred: T[B, P, 4], may be null
 //   d_target: T[N, 4], may be null
 
-/* @function giou_loss_packed_backward_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [B, P, 4]; in target f32 [N, 4]; in? d_giou f32 [N]; in? d_loss f32 []; out? d_pred f32 [B, P, 4]; out? d_target f32 [N, 4]; size B; size P; size N; status table_status; workspace_openmp workspace */
+/* @function giou_loss_packed_backward_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [B, P, 4]; in target f32 [N, 4]; in? d_giou f32 [N]; in? d_loss f32 []; out? d_pred f32 [B, P, 4]; out? d_target f32 [N, 4]; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_packed_backward_f32_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
                                        const float* d_giou, const float* d_loss, float* d_pred,
                                        float* d_target, int64_t B, int64_t P, int64_t N,
-                                       int32_t* table_status, void* stream);
+                                       int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                                       void* stream);
 int64_t giou_loss_packed_backward_f32_openmp_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
                                          const float* d_giou, const float* d_loss, float* d_pred,
                                          float* d_target, int64_t B, int64_t P, int64_t N, void* workspace,
                                          int64_t workspace_bytes);
 
-/* @function giou_loss_packed_backward_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [B, P, 4]; in target f16 [N, 4]; in? d_giou f16 [N]; in? d_loss f16 []; out? d_pred f16 [B, P, 4]; out? d_target f16 [N, 4]; size B; size P; size N; status table_status; workspace_openmp workspace */
+/* @function giou_loss_packed_backward_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [B, P, 4]; in target f16 [N, 4]; in? d_giou f16 [N]; in? d_loss f16 []; out? d_pred f16 [B, P, 4]; out? d_target f16 [N, 4]; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_packed_backward_f16_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                                        const uint16_t* d_giou, const uint16_t* d_loss, uint16_t* d_pred,
                                        uint16_t* d_target, int64_t B, int64_t P, int64_t N,
-                                       int32_t* table_status, void* stream);
+                                       int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                                       void* stream);
 int64_t giou_loss_packed_backward_f16_openmp_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f16_openmp(const int64_t* box_start, const uint16_t* pred,
                                          const uint16_t* target, const uint16_t* d_giou,
@@ -103,11 +109,13 @@ int giou_loss_packed_backward_f16_openmp(const int64_t* box_start, const uint16_
                                          int64_t B, int64_t P, int64_t N, void* workspace,
                                          int64_t workspace_bytes);
 
-/* @function giou_loss_packed_backward_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [B, P, 4]; in target bf16 [N, 4]; in? d_giou bf16 [N]; in? d_loss bf16 []; out? d_pred bf16 [B, P, 4]; out? d_target bf16 [N, 4]; size B; size P; size N; status table_status; workspace_openmp workspace */
+/* @function giou_loss_packed_backward_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [B, P, 4]; in target bf16 [N, 4]; in? d_giou bf16 [N]; in? d_loss bf16 []; out? d_pred bf16 [B, P, 4]; out? d_target bf16 [N, 4]; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_packed_backward_bf16_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
                                         const uint16_t* target, const uint16_t* d_giou,
                                         const uint16_t* d_loss, uint16_t* d_pred, uint16_t* d_target,
-                                        int64_t B, int64_t P, int64_t N, int32_t* table_status, void* stream);
+                                        int64_t B, int64_t P, int64_t N, int32_t* table_status,
+                                        void* workspace, int64_t workspace_bytes, void* stream);
 int64_t giou_loss_packed_backward_bf16_openmp_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                           const uint16_t* target, const uint16_t* d_giou,
@@ -115,11 +123,13 @@ int giou_loss_packed_backward_bf16_openmp(const int64_t* box_start, const uint16
                                           int64_t B, int64_t P, int64_t N, void* workspace,
                                           int64_t workspace_bytes);
 
-/* @function giou_loss_packed_backward_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [B, P, 4]; in target f64 [N, 4]; in? d_giou f64 [N]; in? d_loss f64 []; out? d_pred f64 [B, P, 4]; out? d_target f64 [N, 4]; size B; size P; size N; status table_status; workspace_openmp workspace */
+/* @function giou_loss_packed_backward_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [B, P, 4]; in target f64 [N, 4]; in? d_giou f64 [N]; in? d_loss f64 []; out? d_pred f64 [B, P, 4]; out? d_target f64 [N, 4]; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
+int64_t giou_loss_packed_backward_f64_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                                        const double* d_giou, const double* d_loss, double* d_pred,
                                        double* d_target, int64_t B, int64_t P, int64_t N,
-                                       int32_t* table_status, void* stream);
+                                       int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                                       void* stream);
 int64_t giou_loss_packed_backward_f64_openmp_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_backward_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
                                          const double* d_giou, const double* d_loss, double* d_pred,
@@ -149,7 +159,7 @@ struct giou_loss_packed_backward_arguments {
   friend int giou_loss_packed_backward_cuda(const giou_loss_packed_backward_arguments& a,
                                             int32_t* table_status, void* stream) {
     return kCuda(a.box_start, a.pred, a.target, a.d_giou, a.d_loss, a.d_pred, a.d_target, a.B, a.P, a.N,
-                 table_status, stream);
+                 table_status, a.workspace, a.workspace_bytes, stream);
   }
   friend int giou_loss_packed_backward_openmp(const giou_loss_packed_backward_arguments& a) {
     return kOpenmp(a.box_start, a.pred, a.target, a.d_giou, a.d_loss, a.d_pred, a.d_target, a.B, a.P, a.N,
@@ -179,6 +189,7 @@ static inline const char* giou_loss_packed_backward_error(int status) {
     case 0: return "success";
     case KGEN_TOO_LARGE: return "B + 1 is more than can be counted";
     case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
     case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "box_start has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "box_start must not be null";

@@ -5,7 +5,7 @@
 // Plan of giou_loss_packed_backward_f32: a block for each of B, neighbours along C.
 // Bytes that giou_loss_packed_backward_f32 must move: 20 * N + 16 * P * B + 4 read, 16 * N + 16 * P * B
 //   written.
-// Operations: 14 * N + B of add; 17 * N of sub; 46 * N of mul; 9 * N + 1 of div; 9 * N of neg; 4 * N of min;
+// Operations: 14 * N + B of add; 17 * N of sub; 37 * N of mul; 6 * N + 1 of div; 9 * N of neg; 4 * N of min;
 //   10 * N + 1 of max.
 
 #include "giou_loss_packed_backward.h"
@@ -44,6 +44,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> left_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
       const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> right_p =
+          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+      const Value<T> width_p = right_p - left_p;
       const Value<T> top_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
       const Value<T> bottom_p =
@@ -54,87 +57,116 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
       const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
       const Value<T> height_t = bottom_t - top_t;
-      const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                  Value<T>(maximum(int64_t(N), int64_t{1}));
-      const Value<T> right_p =
-          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
-      const Value<T> left_p_again =
-          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
-      const Value<T> left_t_again = to_value<T>(target[(n_start + n) * 4]);
-      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p_again, left_t_again);
-      const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
-      const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-      const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
-      const Value<T> hull = larger_hull_width * larger_hull_height;
-      const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-      const Value<T> width_p = right_p - left_p_again;
-      const Value<T> height_p_again = bottom_p - top_p;
-      const Value<T> area_p = width_p * height_p_again;
-      const Value<T> width_t_again = right_t - left_t_again;
-      const Value<T> height_t_again = bottom_t - top_t;
-      const Value<T> area_t = width_t_again * height_t_again;
-      const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p_again, left_t_again);
-      const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+      const Value<T> area_p = width_p * height_p;
+      const Value<T> area_t = width_t * height_t;
+      const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
       const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
       const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
       const Value<T> overlap = larger_shared_width * larger_shared_height;
+      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+      const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+      const Value<T> hull = larger_hull_width * larger_hull_height;
       const Value<T> joined = area_p + area_t - overlap;
       const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
       const Value<T> quotient_overlap = overlap / larger_joined;
+      const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+      const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                  Value<T>(maximum(int64_t(N), int64_t{1}));
+      const Value<T> d_each_over_larger_joined = d_each / larger_joined;
       const Value<T> d_joined =
           d_each / larger_hull +
           (joined > Value<T>(1e-05)
-               ? -d_each * quotient_overlap / larger_joined
-               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+               ? -d_each_over_larger_joined * quotient_overlap
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                             : Value<T>(0)));
       const Value<T> d_width_t = d_joined * height_t;
       const Value<T> d_height_t = d_joined * width_t;
-      const Value<T> quotient_hull = (hull - joined) / larger_hull;
+      const Value<T> left_p_again =
+          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+      const Value<T> left_t_again = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> hull_width_again = maximum(right_p, right_t) - minimum(left_p_again, left_t_again);
+      const Value<T> larger_hull_width_again = maximum(hull_width_again, Value<T>(0));
+      const Value<T> hull_height_again = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const Value<T> larger_hull_height_again = maximum(hull_height_again, Value<T>(0));
+      const Value<T> hull_again = larger_hull_width_again * larger_hull_height_again;
+      const Value<T> d_each_again = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                    (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                        Value<T>(maximum(int64_t(N), int64_t{1}));
+      const Value<T> width_p_again = right_p - left_p_again;
+      const Value<T> height_p_again = bottom_p - top_p;
+      const Value<T> area_p_again = width_p_again * height_p_again;
+      const Value<T> width_t_again = right_t - left_t_again;
+      const Value<T> height_t_again = bottom_t - top_t;
+      const Value<T> area_t_again = width_t_again * height_t_again;
+      const Value<T> shared_width_again = minimum(right_p, right_t) - maximum(left_p_again, left_t_again);
+      const Value<T> larger_shared_width_again = maximum(shared_width_again, Value<T>(0));
+      const Value<T> shared_height_again = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const Value<T> larger_shared_height_again = maximum(shared_height_again, Value<T>(0));
+      const Value<T> overlap_again = larger_shared_width_again * larger_shared_height_again;
+      const Value<T> joined_again = area_p_again + area_t_again - overlap_again;
+      const Value<T> larger_hull_again = maximum(hull_again, Value<T>(1e-05));
+      const Value<T> d_larger_hull =
+          d_each_again * ((hull_again - joined_again) / larger_hull_again) / larger_hull_again;
       const Value<T> d_hull =
-          (hull > Value<T>(1e-05)
-               ? d_each * quotient_hull / larger_hull
-               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                          : Value<T>(0))) -
-          d_each / larger_hull;
+          (hull_again > Value<T>(1e-05)
+               ? d_larger_hull
+               : (hull_again == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+          d_each_again / larger_hull_again;
+      const Value<T> d_larger_hull_width = d_hull * larger_hull_height_again;
       const Value<T> d_hull_width =
-          hull_width > Value<T>(0)
-              ? d_hull * larger_hull_height
-              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+          hull_width_again > Value<T>(0)
+              ? d_larger_hull_width
+              : (hull_width_again == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
+      const Value<T> larger_joined_again = maximum(joined_again, Value<T>(1e-05));
+      const Value<T> d_each_over_larger_joined_again = d_each_again / larger_joined_again;
+      const Value<T> quotient_overlap_again = overlap_again / larger_joined_again;
+      const Value<T> d_joined_again =
+          d_each_again / larger_hull_again +
+          (joined_again > Value<T>(1e-05)
+               ? -d_each_over_larger_joined_again * quotient_overlap_again
+               : (joined_again == Value<T>(1e-05)
+                      ? -Value<T>(0.5) * d_each_over_larger_joined_again * quotient_overlap_again
+                      : Value<T>(0)));
+      const Value<T> d_overlap = d_each_over_larger_joined_again - d_joined_again;
+      const Value<T> d_larger_shared_width = d_overlap * larger_shared_height_again;
       const Value<T> d_shared_width =
-          shared_width > Value<T>(0)
-              ? d_overlap * larger_shared_height
-              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                             : Value<T>(0));
+          shared_width_again > Value<T>(0)
+              ? d_larger_shared_width
+              : (shared_width_again == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
+      const Value<T> d_width_p = d_joined_again * height_p_again;
       if (inside(int64_t(n), P))
         d_pred[(b * P + int64_t(n)) * 4] = to_stored<T>(
             (left_p < left_t ? -d_hull_width
                              : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
             (left_p > left_t ? -d_shared_width
                              : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-            d_joined * height_p);
+            d_width_p);
       d_target[(n_start + n) * 4] = to_stored<T>(
           (left_t < left_p ? -d_hull_width
                            : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
           (left_t > left_p ? -d_shared_width
                            : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-          d_joined * height_t);
+          d_width_t);
+      const Value<T> d_larger_hull_height = d_hull * larger_hull_width_again;
       const Value<T> d_hull_height =
-          hull_height > Value<T>(0)
-              ? d_hull * larger_hull_width
-              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+          hull_height_again > Value<T>(0)
+              ? d_larger_hull_height
+              : (hull_height_again == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
+      const Value<T> d_larger_shared_height = d_overlap * larger_shared_width_again;
       const Value<T> d_shared_height =
-          shared_height > Value<T>(0)
-              ? d_overlap * larger_shared_width
-              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                              : Value<T>(0));
+          shared_height_again > Value<T>(0)
+              ? d_larger_shared_height
+              : (shared_height_again == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
       d_target[(n_start + n) * 4 + 1] = to_stored<T>(
           (top_t < top_p ? -d_hull_height
                          : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
           (top_t > top_p ? -d_shared_height
                          : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-          d_joined * width_t);
+          d_height_t);
       d_target[(n_start + n) * 4 + 2] = to_stored<T>(
           (right_t > right_p ? d_hull_width
                              : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
@@ -154,25 +186,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> top_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
       const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
-      const Value<T> right_p =
-          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
-      const Value<T> left_p =
-          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
-      const Value<T> width_p = right_p - left_p;
-      const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                  Value<T>(maximum(int64_t(N), int64_t{1}));
-      const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
-      const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
-      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-      const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
       const Value<T> bottom_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
       const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
       const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const Value<T> right_p =
+          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+      const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+      const Value<T> left_p =
+          inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+      const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
       const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
       const Value<T> hull = larger_hull_width * larger_hull_height;
-      const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+      const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                  Value<T>(maximum(int64_t(N), int64_t{1}));
+      const Value<T> width_p = right_p - left_p;
       const Value<T> height_p = bottom_p - top_p;
       const Value<T> area_p = width_p * height_p;
       const Value<T> width_t = right_t - left_t;
@@ -184,38 +215,40 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
       const Value<T> overlap = larger_shared_width * larger_shared_height;
       const Value<T> joined = area_p + area_t - overlap;
+      const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+      const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+      const Value<T> d_hull =
+          (hull > Value<T>(1e-05) ? d_larger_hull
+                                  : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+          d_each / larger_hull;
+      const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
+      const Value<T> d_hull_height =
+          hull_height > Value<T>(0)
+              ? d_larger_hull_height
+              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
       const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+      const Value<T> d_each_over_larger_joined = d_each / larger_joined;
       const Value<T> quotient_overlap = overlap / larger_joined;
       const Value<T> d_joined =
           d_each / larger_hull +
           (joined > Value<T>(1e-05)
-               ? -d_each * quotient_overlap / larger_joined
-               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+               ? -d_each_over_larger_joined * quotient_overlap
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                             : Value<T>(0)));
-      const Value<T> quotient_hull = (hull - joined) / larger_hull;
-      const Value<T> d_hull =
-          (hull > Value<T>(1e-05)
-               ? d_each * quotient_hull / larger_hull
-               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                          : Value<T>(0))) -
-          d_each / larger_hull;
-      const Value<T> d_hull_height =
-          hull_height > Value<T>(0)
-              ? d_hull * larger_hull_width
-              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
-      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+      const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+      const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
       const Value<T> d_shared_height =
           shared_height > Value<T>(0)
-              ? d_overlap * larger_shared_width
-              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                              : Value<T>(0));
+              ? d_larger_shared_height
+              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
+      const Value<T> d_height_p = d_joined * width_p;
       if (inside(int64_t(n), P))
         d_pred[(b * P + int64_t(n)) * 4 + 1] = to_stored<T>(
             (top_p < top_t ? -d_hull_height
                            : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
             (top_p > top_t ? -d_shared_height
                            : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-            d_joined * width_p);
+            d_height_p);
     }
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
@@ -252,31 +285,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> overlap = larger_shared_width * larger_shared_height;
       const Value<T> joined = area_p + area_t - overlap;
       const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-      const Value<T> quotient_hull = (hull - joined) / larger_hull;
+      const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
       const Value<T> d_hull =
-          (hull > Value<T>(1e-05)
-               ? d_each * quotient_hull / larger_hull
-               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                          : Value<T>(0))) -
+          (hull > Value<T>(1e-05) ? d_larger_hull
+                                  : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
           d_each / larger_hull;
+      const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
       const Value<T> d_hull_width =
           hull_width > Value<T>(0)
-              ? d_hull * larger_hull_height
-              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+              ? d_larger_hull_width
+              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
       const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+      const Value<T> d_each_over_larger_joined = d_each / larger_joined;
       const Value<T> quotient_overlap = overlap / larger_joined;
       const Value<T> d_joined =
           d_each / larger_hull +
           (joined > Value<T>(1e-05)
-               ? -d_each * quotient_overlap / larger_joined
-               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+               ? -d_each_over_larger_joined * quotient_overlap
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                             : Value<T>(0)));
-      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+      const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+      const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
       const Value<T> d_shared_width =
           shared_width > Value<T>(0)
-              ? d_overlap * larger_shared_height
-              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                             : Value<T>(0));
+              ? d_larger_shared_width
+              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
       const Value<T> d_width_p = d_joined * height_p;
       if (inside(int64_t(n), P))
         d_pred[(b * P + int64_t(n)) * 4 + 2] = to_stored<T>(
@@ -321,31 +354,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> overlap = larger_shared_width * larger_shared_height;
       const Value<T> joined = area_p + area_t - overlap;
       const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-      const Value<T> quotient_hull = (hull - joined) / larger_hull;
+      const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
       const Value<T> d_hull =
-          (hull > Value<T>(1e-05)
-               ? d_each * quotient_hull / larger_hull
-               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                          : Value<T>(0))) -
+          (hull > Value<T>(1e-05) ? d_larger_hull
+                                  : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
           d_each / larger_hull;
+      const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
       const Value<T> d_hull_height =
           hull_height > Value<T>(0)
-              ? d_hull * larger_hull_width
-              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+              ? d_larger_hull_height
+              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
       const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+      const Value<T> d_each_over_larger_joined = d_each / larger_joined;
       const Value<T> quotient_overlap = overlap / larger_joined;
       const Value<T> d_joined =
           d_each / larger_hull +
           (joined > Value<T>(1e-05)
-               ? -d_each * quotient_overlap / larger_joined
-               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+               ? -d_each_over_larger_joined * quotient_overlap
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                             : Value<T>(0)));
-      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+      const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+      const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
       const Value<T> d_shared_height =
           shared_height > Value<T>(0)
-              ? d_overlap * larger_shared_width
-              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                              : Value<T>(0));
+              ? d_larger_shared_height
+              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
       const Value<T> d_height_p = d_joined * width_p;
       if (inside(int64_t(n), P))
         d_pred[(b * P + int64_t(n)) * 4 + 3] =
@@ -375,12 +408,29 @@ cudaError_t giou_loss_packed_backward(const int64_t* box_start, const Stored<T>*
                 stream, box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N);
 }
 
+// Where the intermediates lie in the workspace.
+template <class T>
+struct GiouLossPackedBackwardInPartWorkspace {
+  int64_t kernel_tiles, bytes = 0;
+  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t N) {
+    kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>), 32768,
+                                smaller(B, 1024)),
+                1);
+  }
+};
+
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     giou_loss_packed_backward_in_part_kernel(const int64_t* box_start, const Stored<T>* pred,
                                              const Stored<T>* target, const Stored<T>* d_giou,
                                              const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                             Index B, Index P, Index N) {
+                                             Index B, Index P, Index N, char* tiles, int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  Value<T>* const d_width_p = take<Value<T>>(tile, N);
+  Value<T>* const d_height_p = take<Value<T>>(tile, N);
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
     const auto n_start = row_at(box_start, b, N);
@@ -393,9 +443,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        const Value<T> left_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
-        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
         const Value<T> bottom_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
         const Value<T> top_p =
@@ -407,6 +454,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> right_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
         const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
         const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
         const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
         const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
@@ -427,43 +477,42 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        d_width_p[n] = d_joined * height_p;
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
         const Value<T> d_hull =
             (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
             d_each / larger_hull;
+        const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
         const Value<T> d_hull_width =
             hull_width > Value<T>(0)
-                ? d_hull * larger_hull_height
-                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+                ? d_larger_hull_width
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
         const Value<T> d_shared_width =
             shared_width > Value<T>(0)
-                ? d_overlap * larger_shared_height
-                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                               : Value<T>(0));
+                ? d_larger_shared_width
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4] = to_stored<T>(
               (left_p < left_t ? -d_hull_width
                                : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
               (left_p > left_t ? -d_shared_width
                                : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-              d_joined * height_p);
+              d_width_p[n]);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        const Value<T> top_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
-        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
         const Value<T> right_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
         const Value<T> left_p =
@@ -479,6 +528,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> bottom_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
         const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
         const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
         const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
         const Value<T> hull = larger_hull_width * larger_hull_height;
@@ -495,48 +547,42 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        d_height_p[n] = d_joined * width_p;
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
         const Value<T> d_hull =
             (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
             d_each / larger_hull;
+        const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
         const Value<T> d_hull_height =
             hull_height > Value<T>(0)
-                ? d_hull * larger_hull_width
-                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+                ? d_larger_hull_height
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
         const Value<T> d_shared_height =
             shared_height > Value<T>(0)
-                ? d_overlap * larger_shared_width
-                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                                : Value<T>(0));
+                ? d_larger_shared_height
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4 + 1] = to_stored<T>(
               (top_p < top_t ? -d_hull_height
                              : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
               (top_p > top_t ? -d_shared_height
                              : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-              d_joined * width_p);
+              d_height_p[n]);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        const Value<T> bottom_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
-        const Value<T> top_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
-        const Value<T> height_p = bottom_p - top_p;
-        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                    Value<T>(maximum(int64_t(N), int64_t{1}));
         const Value<T> right_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
         const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
@@ -545,13 +591,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
         const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
         const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
         const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
         const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
         const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
         const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
         const Value<T> hull = larger_hull_width * larger_hull_height;
-        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
         const Value<T> width_p = right_p - left_p;
+        const Value<T> height_p = bottom_p - top_p;
         const Value<T> area_p = width_p * height_p;
         const Value<T> width_t = right_t - left_t;
         const Value<T> height_t = bottom_t - top_t;
@@ -562,32 +615,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
+        const Value<T> d_hull_width =
+            hull_width > Value<T>(0)
+                ? d_larger_hull_width
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
-        const Value<T> d_width_p = d_joined * height_p;
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
-        const Value<T> d_hull =
-            (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
-            d_each / larger_hull;
-        const Value<T> d_hull_width =
-            hull_width > Value<T>(0)
-                ? d_hull * larger_hull_height
-                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
         const Value<T> d_shared_width =
             shared_width > Value<T>(0)
-                ? d_overlap * larger_shared_height
-                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                               : Value<T>(0));
+                ? d_larger_shared_width
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4 + 2] = to_stored<T>(
               (right_p > right_t ? d_hull_width
@@ -595,22 +649,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
               (right_p < right_t
                    ? d_shared_width
                    : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
-              d_width_p);
+              d_width_p[n]);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        const Value<T> right_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
-        const Value<T> left_p =
-            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
-        const Value<T> width_p = right_p - left_p;
-        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                    Value<T>(maximum(int64_t(N), int64_t{1}));
-        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
-        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
-        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
         const Value<T> bottom_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
         const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
@@ -618,9 +660,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
         const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
         const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
         const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
         const Value<T> hull = larger_hull_width * larger_hull_height;
-        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> width_p = right_p - left_p;
         const Value<T> height_p = bottom_p - top_p;
         const Value<T> area_p = width_p * height_p;
         const Value<T> width_t = right_t - left_t;
@@ -632,32 +685,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
+        const Value<T> d_hull_height =
+            hull_height > Value<T>(0)
+                ? d_larger_hull_height
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
-        const Value<T> d_height_p = d_joined * width_p;
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
-        const Value<T> d_hull =
-            (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
-            d_each / larger_hull;
-        const Value<T> d_hull_height =
-            hull_height > Value<T>(0)
-                ? d_hull * larger_hull_width
-                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
         const Value<T> d_shared_height =
             shared_height > Value<T>(0)
-                ? d_overlap * larger_shared_width
-                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                                : Value<T>(0));
+                ? d_larger_shared_height
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4 + 3] = to_stored<T>(
               (bottom_p > bottom_t
@@ -666,7 +720,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
               (bottom_p < bottom_t
                    ? d_shared_height
                    : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
-              d_height_p);
+              d_height_p[n]);
       }
       __syncthreads();
     }
@@ -714,12 +768,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
         d_width_t = d_joined * height_t;
         d_height_t = d_joined * width_t;
@@ -728,9 +783,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> left_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
         const Value<T> left_t_again = to_value<T>(target[(n_start + n) * 4]);
-        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                    Value<T>(maximum(int64_t(N), int64_t{1}));
         const Value<T> right_p =
             inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
         const Value<T> right_t_again = to_value<T>(target[(n_start + n) * 4 + 2]);
@@ -745,7 +797,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> hull_height = maximum(bottom_p, bottom_t_again) - minimum(top_p, top_t_again);
         const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
         const Value<T> hull = larger_hull_width * larger_hull_height;
-        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
         const Value<T> width_p = right_p - left_p;
         const Value<T> height_p = bottom_p - top_p;
         const Value<T> area_p = width_p * height_p;
@@ -758,31 +812,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
         const Value<T> overlap = larger_shared_width * larger_shared_height;
         const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
+        const Value<T> d_hull_width =
+            hull_width > Value<T>(0)
+                ? d_larger_hull_width
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                 ? -d_each_over_larger_joined * quotient_overlap
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                               : Value<T>(0)));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
-        const Value<T> d_hull =
-            (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
-            d_each / larger_hull;
-        const Value<T> d_hull_width =
-            hull_width > Value<T>(0)
-                ? d_hull * larger_hull_height
-                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
         const Value<T> d_shared_width =
             shared_width > Value<T>(0)
-                ? d_overlap * larger_shared_height
-                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                               : Value<T>(0));
+                ? d_larger_shared_width
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
         d_target[(n_start + n) * 4] = to_stored<T>(
             (left_t_again < left_p
                  ? -d_hull_width
@@ -790,16 +846,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             (left_t_again > left_p
                  ? -d_shared_width
                  : (left_p == left_t_again ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-            d_joined * height_t);
+            d_width_t);
+        const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
         const Value<T> d_hull_height =
             hull_height > Value<T>(0)
-                ? d_hull * larger_hull_width
-                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+                ? d_larger_hull_height
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
+        const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
         const Value<T> d_shared_height =
             shared_height > Value<T>(0)
-                ? d_overlap * larger_shared_width
-                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                                : Value<T>(0));
+                ? d_larger_shared_height
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
         d_target[(n_start + n) * 4 + 1] =
             to_stored<T>((top_t_again < top_p
                               ? -d_hull_height
@@ -807,7 +864,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                          (top_t_again > top_p ? -d_shared_height
                                               : (top_p == top_t_again ? -Value<T>(0.5) * d_shared_height
                                                                       : Value<T>(0))) -
-                         d_joined * width_t);
+                         d_height_t);
         d_target[(n_start + n) * 4 + 2] = to_stored<T>(
             (right_t_again > right_p
                  ? d_hull_width
@@ -834,11 +891,17 @@ cudaError_t giou_loss_packed_backward_in_part(const int64_t* box_start, const St
                                               const Stored<T>* target, const Stored<T>* d_giou,
                                               const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
                                               int64_t B, int64_t P, int64_t N, int32_t* table_status,
-                                              cudaStream_t stream) {
+                                              const GiouLossPackedBackwardInPartWorkspace<T>& space,
+                                              char* workspace, cudaStream_t stream) {
   (void)table_status;
-  return launch(giou_loss_packed_backward_in_part_kernel<Index, T>, smaller(B, int64_t{1} << 30),
-                block_threads(larger(P * 4, ceil_div(N, larger(B, 1))), B), 0, stream, box_start, pred,
-                target, d_giou, d_loss, d_pred, d_target, B, P, N);
+  const int64_t tile_bytes = padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(giou_loss_packed_backward_in_part_kernel<Index, T>,
+                smaller(B, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(P * 4, ceil_div(N, larger(B, 1))), B),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, box_start, pred, target,
+                d_giou, d_loss, d_pred, d_target, B, P, N, tiles, tile_bytes);
 }
 
 // Notes in table_status what the tables do not keep to.
@@ -858,7 +921,8 @@ template <class T>
 int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                      const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
                                      Stored<T>* d_target, int64_t B, int64_t P, int64_t N,
-                                     int32_t* table_status, void* stream) {
+                                     int32_t* table_status, void* workspace, int64_t workspace_bytes,
+                                     void* stream) {
   if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {
@@ -882,25 +946,40 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
               : giou_loss_packed_backward<int64_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
                                                       d_target, B, P, N, table_status, queue));
   }
-  return cuda_status(
-      small ? giou_loss_packed_backward_in_part<int32_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
-                                                            d_target, B, P, N, table_status, queue)
-            : giou_loss_packed_backward_in_part<int64_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
-                                                            d_target, B, P, N, table_status, queue));
+  const GiouLossPackedBackwardInPartWorkspace<T> space(B, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? giou_loss_packed_backward_in_part<int32_t, T>(
+                                 box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
+                                 table_status, space, memory.data, queue)
+                           : giou_loss_packed_backward_in_part<int64_t, T>(
+                                 box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
+                                 table_status, space, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_giou_loss_packed_backward(int64_t B, int64_t P, int64_t N) {
+  if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return -status;
+  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  return GiouLossPackedBackwardInPartWorkspace<T>(B, N).bytes;
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                 \
+#define GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                 \
+  extern "C" int64_t giou_loss_packed_backward_##NAME##_cuda_workspace(int64_t B, int64_t P, int64_t N) {    \
+    return workspace_of_giou_loss_packed_backward<T>(B, P, N);                                               \
+  }                                                                                                          \
   extern "C" int giou_loss_packed_backward_##NAME##_cuda(                                                    \
       const int64_t* box_start, const STORED* pred, const STORED* target, const STORED* d_giou,              \
       const STORED* d_loss, STORED* d_pred, STORED* d_target, int64_t B, int64_t P, int64_t N,               \
-      int32_t* table_status, void* stream) {                                                                 \
+      int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream) {                       \
     return launch_giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, \
-                                               P, N, table_status, stream);                                  \
+                                               P, N, table_status, workspace, workspace_bytes, stream);      \
   }
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f32, float, float)
-GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
-GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
+GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f64, double, double)

@@ -3,11 +3,10 @@
 // giou_loss_packed_backward: The gradient of giou_loss_packed by pred and target, given that of giou and loss
 //
 // Plan of giou_loss_packed_backward_f32: threads share B, neighbours along C.
-// Kept by each worker: d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p,
-//   d_height_p.
+// Kept by each worker: d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_height_p, d_width_p.
 // Bytes that giou_loss_packed_backward_f32 must move: 20 * N + 16 * P * B + 4 read, 16 * N + 16 * P * B
 //   written.
-// Operations: 14 * N + B of add; 17 * N of sub; 46 * N of mul; 9 * N + 1 of div; 9 * N of neg; 4 * N of min;
+// Operations: 14 * N + B of add; 17 * N of sub; 37 * N of mul; 6 * N + 1 of div; 9 * N of neg; 4 * N of min;
 //   10 * N + 1 of max.
 // Where an output is not wanted: giou_loss_packed_backward_in_part does one step after the other.
 
@@ -58,15 +57,14 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedBackwardWorkspace : Workspace {
-  int64_t d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p;
+  int64_t d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_height_p, d_width_p_per_b_n;
   explicit GiouLossPackedBackwardWorkspace(int64_t B, int64_t N) {
-    d_joined = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_height = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_width = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_shared_height = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_shared_width = reserve(thread_bytes, N, kBytes<Value<T>>);
-    d_width_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_height_p = reserve(thread_bytes, N, kBytes<Value<T>>);
+    d_width_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     most_threads = workers_for({B});
   }
 };
@@ -79,13 +77,12 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
                                int64_t threads) {
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
-    Value<T>* const d_joined = reinterpret_cast<Value<T>*>(mine + space.d_joined);
     Value<T>* const d_hull_height = reinterpret_cast<Value<T>*>(mine + space.d_hull_height);
     Value<T>* const d_hull_width = reinterpret_cast<Value<T>*>(mine + space.d_hull_width);
     Value<T>* const d_shared_height = reinterpret_cast<Value<T>*>(mine + space.d_shared_height);
     Value<T>* const d_shared_width = reinterpret_cast<Value<T>*>(mine + space.d_shared_width);
-    Value<T>* const d_width_p = reinterpret_cast<Value<T>*>(mine + space.d_width_p);
     Value<T>* const d_height_p = reinterpret_cast<Value<T>*>(mine + space.d_height_p);
+    Value<T>* const d_width_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.d_width_p_per_b_n);
     OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t n_start = box_start[b];
@@ -96,10 +93,12 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
         for (int64_t c = 0; c < 4; ++c) d_pred_fields[c] = to_stored<T>(Value<T>(0));
         store_fields(&d_pred[(b * P + p) * 4], active, d_pred_fields);
       });
-      // One pass along n: fills 9 values.
+      // One pass along n: fills 8 values.
       for (int64_t n = 0; n < n_count; ++n) {
         const Value<T> left_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4]) : Value<T>(0);
         const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> right_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 2]) : Value<T>(0);
+        const Value<T> width_p = right_p - left_p;
         const Value<T> top_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 1]) : Value<T>(0);
         const Value<T> bottom_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 3]) : Value<T>(0);
         const Value<T> height_p = bottom_p - top_p;
@@ -108,9 +107,6 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
         const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
         const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
         const Value<T> height_t = bottom_t - top_t;
-        const Value<T> right_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 2]) : Value<T>(0);
-        const Value<T> left_p_again = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4]) : Value<T>(0);
-        const Value<T> width_p = right_p - left_p_again;
         const Value<T> area_p = rounded(width_p * height_p);
         const Value<T> area_t = rounded(width_t * height_t);
         const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
@@ -127,77 +123,80 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
         const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
         const Value<T> quotient_overlap = overlap / larger_joined;
         const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
         const Value<T> d_each =
             (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
             (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1}));
-        const Value<T> d_joined_here =
+        const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const Value<T> d_each_over_larger_joined = d_each / larger_joined;
+        const Value<T> d_joined =
             d_each / larger_hull +
             (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
-                                              : Value<T>(0)));
-        d_joined[n] = d_joined_here;
+                 ? rounded(-d_each_over_larger_joined * quotient_overlap)
+                 : (joined == Value<T>(1e-05)
+                        ? rounded(-Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap)
+                        : Value<T>(0)));
         const Value<T> d_hull =
             (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
+                 ? d_larger_hull
+                 : (hull == Value<T>(1e-05) ? rounded(Value<T>(0.5) * d_larger_hull) : Value<T>(0))) -
             d_each / larger_hull;
+        const Value<T> d_larger_hull_width = rounded(d_hull * larger_hull_height);
+        const Value<T> d_larger_hull_height = rounded(d_hull * larger_hull_width);
         const Value<T> d_hull_height_here =
             hull_height > Value<T>(0)
-                ? rounded(d_hull * larger_hull_width)
-                : (hull_height == Value<T>(0) ? rounded(Value<T>(0.5) * d_hull * larger_hull_width)
-                                              : Value<T>(0));
+                ? d_larger_hull_height
+                : (hull_height == Value<T>(0) ? rounded(Value<T>(0.5) * d_larger_hull_height) : Value<T>(0));
         d_hull_height[n] = d_hull_height_here;
         const Value<T> d_hull_width_here =
             hull_width > Value<T>(0)
-                ? rounded(d_hull * larger_hull_height)
-                : (hull_width == Value<T>(0) ? rounded(Value<T>(0.5) * d_hull * larger_hull_height)
-                                             : Value<T>(0));
+                ? d_larger_hull_width
+                : (hull_width == Value<T>(0) ? rounded(Value<T>(0.5) * d_larger_hull_width) : Value<T>(0));
         d_hull_width[n] = d_hull_width_here;
-        const Value<T> d_overlap = d_each / larger_joined - d_joined_here;
+        const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+        const Value<T> d_larger_shared_width = rounded(d_overlap * larger_shared_height);
+        const Value<T> d_larger_shared_height = rounded(d_overlap * larger_shared_width);
         const Value<T> d_shared_height_here =
             shared_height > Value<T>(0)
-                ? rounded(d_overlap * larger_shared_width)
-                : (shared_height == Value<T>(0) ? rounded(Value<T>(0.5) * d_overlap * larger_shared_width)
+                ? d_larger_shared_height
+                : (shared_height == Value<T>(0) ? rounded(Value<T>(0.5) * d_larger_shared_height)
                                                 : Value<T>(0));
         d_shared_height[n] = d_shared_height_here;
         const Value<T> d_shared_width_here =
             shared_width > Value<T>(0)
-                ? rounded(d_overlap * larger_shared_height)
-                : (shared_width == Value<T>(0) ? rounded(Value<T>(0.5) * d_overlap * larger_shared_height)
+                ? d_larger_shared_width
+                : (shared_width == Value<T>(0) ? rounded(Value<T>(0.5) * d_larger_shared_width)
                                                : Value<T>(0));
         d_shared_width[n] = d_shared_width_here;
-        const Value<T> d_width_t = rounded(d_joined_here * height_t);
-        const Value<T> d_height_t = rounded(d_joined_here * width_t);
+        const Value<T> d_width_t = rounded(d_joined * height_t);
+        const Value<T> d_height_t = rounded(d_joined * width_t);
+        d_height_p[n] = rounded(d_joined * width_p);
+        const Value<T> height_p_again = bottom_p - top_p;
+        const Value<T> d_width_p = rounded(d_joined * height_p_again);
         if (inside(n, P))
-          d_pred[(b * P + n) * 4] = to_stored<T>(multiply_add(
-              -d_joined_here, height_p,
+          d_pred[(b * P + n) * 4] = to_stored<T>(
               (left_p < left_t
                    ? -d_hull_width_here
                    : (left_p == left_t ? rounded(-Value<T>(0.5) * d_hull_width_here) : Value<T>(0))) +
-                  (left_p > left_t
-                       ? -d_shared_width_here
-                       : (left_p == left_t ? rounded(-Value<T>(0.5) * d_shared_width_here) : Value<T>(0)))));
-        const Value<T> height_p_again = bottom_p - top_p;
-        d_width_p[n] = rounded(d_joined_here * height_p_again);
-        d_height_p[n] = rounded(d_joined_here * width_p);
-        d_target[(n_start + n) * 4] = to_stored<T>(multiply_add(
-            -d_joined_here, height_t,
+              (left_p > left_t
+                   ? -d_shared_width_here
+                   : (left_p == left_t ? rounded(-Value<T>(0.5) * d_shared_width_here) : Value<T>(0))) -
+              d_width_p);
+        d_width_p_per_b_n[n] = rounded(d_joined * height_p_again);
+        d_target[(n_start + n) * 4] = to_stored<T>(
             (left_t < left_p
                  ? -d_hull_width_here
                  : (left_p == left_t ? rounded(-Value<T>(0.5) * d_hull_width_here) : Value<T>(0))) +
-                (left_t > left_p
-                     ? -d_shared_width_here
-                     : (left_p == left_t ? rounded(-Value<T>(0.5) * d_shared_width_here) : Value<T>(0)))));
-        d_target[(n_start + n) * 4 + 1] = to_stored<T>(multiply_add(
-            -d_joined_here, width_t,
+            (left_t > left_p
+                 ? -d_shared_width_here
+                 : (left_p == left_t ? rounded(-Value<T>(0.5) * d_shared_width_here) : Value<T>(0))) -
+            d_width_t);
+        d_target[(n_start + n) * 4 + 1] = to_stored<T>(
             (top_t < top_p ? -d_hull_height_here
                            : (top_p == top_t ? rounded(-Value<T>(0.5) * d_hull_height_here) : Value<T>(0))) +
-                (top_t > top_p
-                     ? -d_shared_height_here
-                     : (top_p == top_t ? rounded(-Value<T>(0.5) * d_shared_height_here) : Value<T>(0)))));
+            (top_t > top_p
+                 ? -d_shared_height_here
+                 : (top_p == top_t ? rounded(-Value<T>(0.5) * d_shared_height_here) : Value<T>(0))) -
+            d_height_t);
         d_target[(n_start + n) * 4 + 2] = to_stored<T>(
             (right_t > right_p
                  ? d_hull_width_here
@@ -219,18 +218,14 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
       for (int64_t n = 0; n < n_count; ++n) {
         const Value<T> top_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 1]) : Value<T>(0);
         const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
-        const Value<T> right_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4 + 2]) : Value<T>(0);
-        const Value<T> left_p = inside(n, P) ? to_value<T>(pred[(b * P + n) * 4]) : Value<T>(0);
-        const Value<T> width_p = right_p - left_p;
         if (inside(n, P))
-          d_pred[(b * P + n) * 4 + 1] = to_stored<T>(multiply_add(
-              -d_joined[n], width_p,
-              (top_p < top_t
-                   ? -d_hull_height[n]
-                   : (top_p == top_t ? rounded(-Value<T>(0.5) * d_hull_height[n]) : Value<T>(0))) +
-                  (top_p > top_t
-                       ? -d_shared_height[n]
-                       : (top_p == top_t ? rounded(-Value<T>(0.5) * d_shared_height[n]) : Value<T>(0)))));
+          d_pred[(b * P + n) * 4 + 1] = to_stored<T>(
+              (top_p < top_t ? -d_hull_height[n]
+                             : (top_p == top_t ? rounded(-Value<T>(0.5) * d_hull_height[n]) : Value<T>(0))) +
+              (top_p > top_t
+                   ? -d_shared_height[n]
+                   : (top_p == top_t ? rounded(-Value<T>(0.5) * d_shared_height[n]) : Value<T>(0))) -
+              d_height_p[n]);
       }
       // One pass along n: fills d_pred.
       for (int64_t n = 0; n < n_count; ++n) {
@@ -244,7 +239,7 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
               (right_p < right_t
                    ? d_shared_width[n]
                    : (right_p == right_t ? rounded(Value<T>(0.5) * d_shared_width[n]) : Value<T>(0))) +
-              d_width_p[n]);
+              d_width_p_per_b_n[n]);
       }
       // One pass along n: fills d_pred.
       for (int64_t n = 0; n < n_count; ++n) {
@@ -267,16 +262,15 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedBackwardInPartWorkspace : Workspace {
-  int64_t left_p, top_p, right_p, bottom_p, width_p, height_p, d_joined, d_hull_height, d_hull_width,
-      d_shared_height, d_shared_width, d_width_p, d_height_p, left_t_per_b_n, top_t_per_b_n, right_t_per_b_n,
-      bottom_t_per_b_n;
+  int64_t left_p_per_b_n, top_p_per_b_n, right_p_per_b_n, bottom_p_per_b_n, d_joined, d_hull_height,
+      d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p, left_t_per_b_n, top_t_per_b_n,
+      right_t_per_b_n, bottom_t_per_b_n, right_p_at_hand, left_p_at_hand, width_p_per_b_n, bottom_p_at_hand,
+      top_p_at_hand, height_p_per_b_n;
   explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t N) {
-    left_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    top_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    right_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    bottom_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    width_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    height_p = reserve(thread_bytes, N, kBytes<Value<T>>);
+    left_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    top_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    right_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    bottom_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_joined = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_height = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_width = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -288,6 +282,12 @@ struct GiouLossPackedBackwardInPartWorkspace : Workspace {
     top_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     right_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     bottom_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    right_p_at_hand = reserve(thread_bytes, N, kBytes<Value<T>>);
+    left_p_at_hand = reserve(thread_bytes, N, kBytes<Value<T>>);
+    width_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    bottom_p_at_hand = reserve(thread_bytes, N, kBytes<Value<T>>);
+    top_p_at_hand = reserve(thread_bytes, N, kBytes<Value<T>>);
+    height_p_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     most_threads = workers_for({B});
   }
 };
@@ -302,12 +302,10 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
                                        int64_t threads) {
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
-    Value<T>* const left_p = reinterpret_cast<Value<T>*>(mine + space.left_p);
-    Value<T>* const top_p = reinterpret_cast<Value<T>*>(mine + space.top_p);
-    Value<T>* const right_p = reinterpret_cast<Value<T>*>(mine + space.right_p);
-    Value<T>* const bottom_p = reinterpret_cast<Value<T>*>(mine + space.bottom_p);
-    Value<T>* const width_p = reinterpret_cast<Value<T>*>(mine + space.width_p);
-    Value<T>* const height_p = reinterpret_cast<Value<T>*>(mine + space.height_p);
+    Value<T>* const left_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.left_p_per_b_n);
+    Value<T>* const top_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.top_p_per_b_n);
+    Value<T>* const right_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.right_p_per_b_n);
+    Value<T>* const bottom_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.bottom_p_per_b_n);
     Value<T>* const d_joined = reinterpret_cast<Value<T>*>(mine + space.d_joined);
     Value<T>* const d_hull_height = reinterpret_cast<Value<T>*>(mine + space.d_hull_height);
     Value<T>* const d_hull_width = reinterpret_cast<Value<T>*>(mine + space.d_hull_width);
@@ -319,39 +317,55 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
     Value<T>* const top_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.top_t_per_b_n);
     Value<T>* const right_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.right_t_per_b_n);
     Value<T>* const bottom_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.bottom_t_per_b_n);
+    Value<T>* const right_p_at_hand = reinterpret_cast<Value<T>*>(mine + space.right_p_at_hand);
+    Value<T>* const left_p_at_hand = reinterpret_cast<Value<T>*>(mine + space.left_p_at_hand);
+    Value<T>* const width_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.width_p_per_b_n);
+    Value<T>* const bottom_p_at_hand = reinterpret_cast<Value<T>*>(mine + space.bottom_p_at_hand);
+    Value<T>* const top_p_at_hand = reinterpret_cast<Value<T>*>(mine + space.top_p_at_hand);
+    Value<T>* const height_p_per_b_n = reinterpret_cast<Value<T>*>(mine + space.height_p_per_b_n);
     OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t n_start = box_start[b];
       const int64_t n_count = box_start[b + 1] - n_start;
-      // One pass along n: fills 12 values.
+      // One pass along n: fills 10 values.
       for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
         const auto left_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
           return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
         });
-        store(&left_p[n], active, left_p_here);
+        store(&left_p_per_b_n[n], active, left_p_here);
         const auto top_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
           return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
         });
-        store(&top_p[n], active, top_p_here);
+        store(&top_p_per_b_n[n], active, top_p_here);
         const auto right_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
           return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
         });
-        store(&right_p[n], active, right_p_here);
+        store(&right_p_per_b_n[n], active, right_p_here);
         const auto bottom_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
           return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
         });
-        store(&bottom_p[n], active, bottom_p_here);
-        const auto width_p_here = right_p_here - left_p_here;
-        store(&width_p[n], active, width_p_here);
-        const auto height_p_here = bottom_p_here - top_p_here;
-        store(&height_p[n], active, height_p_here);
+        store(&bottom_p_per_b_n[n], active, bottom_p_here);
         const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
         const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
         const auto width_t = right_t - left_t;
         const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
         const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
         const auto height_t = bottom_t - top_t;
-        const auto area_p = width_p_here * height_p_here;
+        const auto right_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
+        });
+        const auto left_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
+        });
+        const auto width_p = right_p - left_p;
+        const auto bottom_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
+        });
+        const auto top_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
+        });
+        const auto height_p = bottom_p - top_p;
+        const auto area_p = width_p * height_p;
         const auto area_t = width_t * height_t;
         const auto shared_width = minimum(right_p_here, right_t) - maximum(left_p_here, left_t);
         const auto shared_height = minimum(bottom_p_here, bottom_t) - maximum(top_p_here, top_t);
@@ -367,39 +381,41 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
         const auto larger_joined = maximum(joined, Value<T>(1e-05));
         const auto quotient_overlap = overlap / larger_joined;
         const auto larger_hull = maximum(hull, Value<T>(1e-05));
-        const auto quotient_hull = (hull - joined) / larger_hull;
         const auto d_each =
             (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
             (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1}));
+        const auto d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const auto d_each_over_larger_joined = d_each / larger_joined;
         const auto d_joined_here =
             d_each / larger_hull +
-            choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+            choose(joined > Value<T>(1e-05), -d_each_over_larger_joined * quotient_overlap,
                    choose(joined == Value<T>(1e-05),
-                          -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+                          -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap, Value<T>(0)));
         store(&d_joined[n], active, d_joined_here);
         const auto d_hull =
-            choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                          Value<T>(0))) -
+            choose(hull > Value<T>(1e-05), d_larger_hull,
+                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_larger_hull, Value<T>(0))) -
             d_each / larger_hull;
-        const auto d_hull_height_here = choose(
-            hull_height > Value<T>(0), d_hull * larger_hull_width,
-            choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
+        const auto d_larger_hull_width = d_hull * larger_hull_height;
+        const auto d_larger_hull_height = d_hull * larger_hull_width;
+        const auto d_hull_height_here =
+            choose(hull_height > Value<T>(0), d_larger_hull_height,
+                   choose(hull_height == Value<T>(0), Value<T>(0.5) * d_larger_hull_height, Value<T>(0)));
         store(&d_hull_height[n], active, d_hull_height_here);
-        const auto d_hull_width_here = choose(
-            hull_width > Value<T>(0), d_hull * larger_hull_height,
-            choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
+        const auto d_hull_width_here =
+            choose(hull_width > Value<T>(0), d_larger_hull_width,
+                   choose(hull_width == Value<T>(0), Value<T>(0.5) * d_larger_hull_width, Value<T>(0)));
         store(&d_hull_width[n], active, d_hull_width_here);
-        const auto d_overlap = d_each / larger_joined - d_joined_here;
+        const auto d_overlap = d_each_over_larger_joined - d_joined_here;
+        const auto d_larger_shared_width = d_overlap * larger_shared_height;
+        const auto d_larger_shared_height = d_overlap * larger_shared_width;
         const auto d_shared_height_here =
-            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                          Value<T>(0)));
+            choose(shared_height > Value<T>(0), d_larger_shared_height,
+                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_larger_shared_height, Value<T>(0)));
         store(&d_shared_height[n], active, d_shared_height_here);
         const auto d_shared_width_here =
-            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                          Value<T>(0)));
+            choose(shared_width > Value<T>(0), d_larger_shared_width,
+                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_larger_shared_width, Value<T>(0)));
         store(&d_shared_width[n], active, d_shared_width_here);
         Vector<T> d_width_t = Value<T>(0);
         Vector<T> d_height_t = Value<T>(0);
@@ -410,24 +426,22 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
         if (d_target != nullptr) {
           const auto left_t_again = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
           store_every(&d_target[(n_start + n) * 4], 4, active,
-                      to_stored<T>(multiply_add(
-                          -d_joined_here, height_t,
-                          choose(left_t_again < left_p_here, -d_hull_width_here,
-                                 choose(left_p_here == left_t_again, -Value<T>(0.5) * d_hull_width_here,
-                                        Value<T>(0))) +
-                              choose(left_t_again > left_p_here, -d_shared_width_here,
-                                     choose(left_p_here == left_t_again,
-                                            -Value<T>(0.5) * d_shared_width_here, Value<T>(0))))));
+                      to_stored<T>(choose(left_t_again < left_p_here, -d_hull_width_here,
+                                          choose(left_p_here == left_t_again,
+                                                 -Value<T>(0.5) * d_hull_width_here, Value<T>(0))) +
+                                   choose(left_t_again > left_p_here, -d_shared_width_here,
+                                          choose(left_p_here == left_t_again,
+                                                 -Value<T>(0.5) * d_shared_width_here, Value<T>(0))) -
+                                   d_width_t));
           const auto top_t_again = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
           store_every(&d_target[(n_start + n) * 4 + 1], 4, active,
-                      to_stored<T>(multiply_add(
-                          -d_joined_here, width_t,
-                          choose(top_t_again < top_p_here, -d_hull_height_here,
-                                 choose(top_p_here == top_t_again, -Value<T>(0.5) * d_hull_height_here,
-                                        Value<T>(0))) +
-                              choose(top_t_again > top_p_here, -d_shared_height_here,
-                                     choose(top_p_here == top_t_again,
-                                            -Value<T>(0.5) * d_shared_height_here, Value<T>(0))))));
+                      to_stored<T>(choose(top_t_again < top_p_here, -d_hull_height_here,
+                                          choose(top_p_here == top_t_again,
+                                                 -Value<T>(0.5) * d_hull_height_here, Value<T>(0))) +
+                                   choose(top_t_again > top_p_here, -d_shared_height_here,
+                                          choose(top_p_here == top_t_again,
+                                                 -Value<T>(0.5) * d_shared_height_here, Value<T>(0))) -
+                                   d_height_t));
           const auto right_t_again = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
           store_every(&d_target[(n_start + n) * 4 + 2], 4, active,
                       to_stored<T>(choose(right_t_again > right_p_here, d_hull_width_here,
@@ -449,13 +463,47 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
         }
       });
       if (d_pred != nullptr) {
+        // One pass along n: fills bottom_p_at_hand.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&bottom_p_at_hand[n], active, gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
+          }));
+        });
+        // One pass along n: fills top_p_at_hand.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&top_p_at_hand[n], active, gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
+          }));
+        });
+        // One pass along n: fills height_p_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&height_p_per_b_n[n], active,
+                load(&bottom_p_at_hand[n], active) - load(&top_p_at_hand[n], active));
+        });
         // One pass along n: fills d_width_p.
         for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
-          store(&d_width_p[n], active, load(&d_joined[n], active) * load(&height_p[n], active));
+          store(&d_width_p[n], active, load(&d_joined[n], active) * load(&height_p_per_b_n[n], active));
+        });
+        // One pass along n: fills right_p_at_hand.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&right_p_at_hand[n], active, gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
+          }));
+        });
+        // One pass along n: fills left_p_at_hand.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&left_p_at_hand[n], active, gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
+          }));
+        });
+        // One pass along n: fills width_p_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&width_p_per_b_n[n], active,
+                load(&right_p_at_hand[n], active) - load(&left_p_at_hand[n], active));
         });
         // One pass along n: fills d_height_p.
         for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
-          store(&d_height_p[n], active, load(&d_joined[n], active) * load(&width_p[n], active));
+          store(&d_height_p[n], active, load(&d_joined[n], active) * load(&width_p_per_b_n[n], active));
         });
         // One pass along n: fills left_t_per_b_n.
         for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
@@ -485,57 +533,58 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
-            d_pred[(b * P + n) * 4] = to_stored<T>(multiply_add(
-                -d_joined[n], height_p[n],
-                (left_p[n] < left_t_per_b_n[n]
+            d_pred[(b * P + n) * 4] = to_stored<T>(
+                (left_p_per_b_n[n] < left_t_per_b_n[n]
                      ? -d_hull_width[n]
-                     : (left_p[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_width[n])
-                                                       : Value<T>(0))) +
-                    (left_p[n] > left_t_per_b_n[n]
-                         ? -d_shared_width[n]
-                         : (left_p[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_width[n])
-                                                           : Value<T>(0)))));
+                     : (left_p_per_b_n[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_width[n])
+                                                               : Value<T>(0))) +
+                (left_p_per_b_n[n] > left_t_per_b_n[n]
+                     ? -d_shared_width[n]
+                     : (left_p_per_b_n[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_width[n])
+                                                               : Value<T>(0))) -
+                d_width_p[n]);
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
-            d_pred[(b * P + n) * 4 + 1] = to_stored<T>(multiply_add(
-                -d_joined[n], width_p[n],
-                (top_p[n] < top_t_per_b_n[n]
+            d_pred[(b * P + n) * 4 + 1] = to_stored<T>(
+                (top_p_per_b_n[n] < top_t_per_b_n[n]
                      ? -d_hull_height[n]
-                     : (top_p[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_height[n])
-                                                     : Value<T>(0))) +
-                    (top_p[n] > top_t_per_b_n[n]
-                         ? -d_shared_height[n]
-                         : (top_p[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_height[n])
-                                                         : Value<T>(0)))));
+                     : (top_p_per_b_n[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_height[n])
+                                                             : Value<T>(0))) +
+                (top_p_per_b_n[n] > top_t_per_b_n[n]
+                     ? -d_shared_height[n]
+                     : (top_p_per_b_n[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_height[n])
+                                                             : Value<T>(0))) -
+                d_height_p[n]);
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
             d_pred[(b * P + n) * 4 + 2] = to_stored<T>(
-                (right_p[n] > right_t_per_b_n[n]
+                (right_p_per_b_n[n] > right_t_per_b_n[n]
                      ? d_hull_width[n]
-                     : (right_p[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_width[n])
-                                                         : Value<T>(0))) +
-                (right_p[n] < right_t_per_b_n[n]
+                     : (right_p_per_b_n[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_width[n])
+                                                                 : Value<T>(0))) +
+                (right_p_per_b_n[n] < right_t_per_b_n[n]
                      ? d_shared_width[n]
-                     : (right_p[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_shared_width[n])
-                                                         : Value<T>(0))) +
+                     : (right_p_per_b_n[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_shared_width[n])
+                                                                 : Value<T>(0))) +
                 d_width_p[n]);
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
             d_pred[(b * P + n) * 4 + 3] = to_stored<T>(
-                (bottom_p[n] > bottom_t_per_b_n[n]
+                (bottom_p_per_b_n[n] > bottom_t_per_b_n[n]
                      ? d_hull_height[n]
-                     : (bottom_p[n] == bottom_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_height[n])
-                                                           : Value<T>(0))) +
-                (bottom_p[n] < bottom_t_per_b_n[n]
+                     : (bottom_p_per_b_n[n] == bottom_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_height[n])
+                                                                   : Value<T>(0))) +
+                (bottom_p_per_b_n[n] < bottom_t_per_b_n[n]
                      ? d_shared_height[n]
-                     : (bottom_p[n] == bottom_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_shared_height[n])
-                                                           : Value<T>(0))) +
+                     : (bottom_p_per_b_n[n] == bottom_t_per_b_n[n]
+                            ? rounded(Value<T>(0.5) * d_shared_height[n])
+                            : Value<T>(0))) +
                 d_height_p[n]);
         }
       }

@@ -6,7 +6,7 @@
 //   in order, neighbours along B*N.
 // Phase 2: a thread for each of B*N, neighbours along B*N.
 // Bytes that giou_loss_padded_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Operations: 15 * N * B of add; 17 * N * B of sub; 54 * N * B of mul; 10 * N * B of div; 9 * N * B of neg; 4
+// Operations: 15 * N * B of add; 17 * N * B of sub; 39 * N * B of mul; 7 * N * B of div; 9 * N * B of neg; 4
 //   * N * B of min; 10 * N * B + 1 of max.
 
 #include "giou_loss_padded_backward.h"
@@ -94,42 +94,44 @@ __global__ void __launch_bounds__(256)
   const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
   const Value<T> quotient_overlap = overlap / larger_joined;
   const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-  const Value<T> quotient_hull = (hull - joined) / larger_hull;
   const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[bn]) : Value<T>(0)) -
                           Value<T>(int32_t(mask[bn])) *
                               (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
                               Value<T>(maximum(count_mask[0], int64_t{1}));
+  const Value<T> d_quotient_overlap = d_each * Value<T>(int32_t(mask[bn]));
+  const Value<T> d_larger_hull = d_quotient_overlap * ((hull - joined) / larger_hull) / larger_hull;
+  const Value<T> d_quotient_overlap_scaled = d_quotient_overlap / larger_joined;
   const Value<T> d_joined =
-      d_each * Value<T>(int32_t(mask[bn])) / larger_hull +
+      d_quotient_overlap / larger_hull +
       (joined > Value<T>(1e-05)
-           ? -d_each * Value<T>(int32_t(mask[bn])) * quotient_overlap / larger_joined
-           : (joined == Value<T>(1e-05)
-                  ? -Value<T>(0.5) * d_each * Value<T>(int32_t(mask[bn])) * quotient_overlap / larger_joined
-                  : Value<T>(0)));
+           ? -d_quotient_overlap_scaled * quotient_overlap
+           : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_quotient_overlap_scaled * quotient_overlap
+                                        : Value<T>(0)));
   const Value<T> d_hull =
-      (hull > Value<T>(1e-05)
-           ? d_each * Value<T>(int32_t(mask[bn])) * quotient_hull / larger_hull
-           : (hull == Value<T>(1e-05)
-                  ? Value<T>(0.5) * d_each * Value<T>(int32_t(mask[bn])) * quotient_hull / larger_hull
-                  : Value<T>(0))) -
-      d_each * Value<T>(int32_t(mask[bn])) / larger_hull;
+      (hull > Value<T>(1e-05) ? d_larger_hull
+                              : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
+      d_quotient_overlap / larger_hull;
+  const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
+  const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
   const Value<T> d_hull_height =
       hull_height > Value<T>(0)
-          ? d_hull * larger_hull_width
-          : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+          ? d_larger_hull_height
+          : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
   const Value<T> d_hull_width =
       hull_width > Value<T>(0)
-          ? d_hull * larger_hull_height
-          : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-  const Value<T> d_overlap = d_each * Value<T>(int32_t(mask[bn])) / larger_joined - d_joined;
+          ? d_larger_hull_width
+          : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
+  const Value<T> d_overlap = d_quotient_overlap_scaled - d_joined;
+  const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
+  const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
   const Value<T> d_shared_height =
       shared_height > Value<T>(0)
-          ? d_overlap * larger_shared_width
-          : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width : Value<T>(0));
+          ? d_larger_shared_height
+          : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
   const Value<T> d_shared_width =
       shared_width > Value<T>(0)
-          ? d_overlap * larger_shared_height
-          : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height : Value<T>(0));
+          ? d_larger_shared_width
+          : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
   Value<T> d_width_t = Value<T>(0);
   Value<T> d_height_t = Value<T>(0);
   if (d_target != nullptr) {
@@ -143,12 +145,12 @@ __global__ void __launch_bounds__(256)
         (left_p < left_t ? -d_hull_width : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
         (left_p > left_t ? -d_shared_width
                          : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-        d_joined * height_p);
+        d_width_p);
     d_pred[bn * 4 + 1] = to_stored<T>(
         (top_p < top_t ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
         (top_p > top_t ? -d_shared_height
                        : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-        d_joined * width_p);
+        d_height_p);
     d_pred[bn * 4 + 2] = to_stored<T>(
         (right_p > right_t ? d_hull_width
                            : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
@@ -167,12 +169,12 @@ __global__ void __launch_bounds__(256)
         (left_t < left_p ? -d_hull_width : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
         (left_t > left_p ? -d_shared_width
                          : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-        d_joined * height_t);
+        d_width_t);
     d_target[bn * 4 + 1] = to_stored<T>(
         (top_t < top_p ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
         (top_t > top_p ? -d_shared_height
                        : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-        d_joined * width_t);
+        d_height_t);
     d_target[bn * 4 + 2] = to_stored<T>(
         (right_t > right_p ? d_hull_width
                            : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +

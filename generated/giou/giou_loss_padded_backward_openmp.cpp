@@ -6,7 +6,7 @@
 //   neighbours along B*N.
 // Phase 2: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_padded_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Operations: 15 * N * B of add; 17 * N * B of sub; 54 * N * B of mul; 10 * N * B of div; 9 * N * B of neg; 4
+// Operations: 15 * N * B of add; 17 * N * B of sub; 39 * N * B of mul; 7 * N * B of div; 9 * N * B of neg; 4
 //   * N * B of min; 10 * N * B + 1 of max.
 
 #include "giou_loss_padded_backward.h"
@@ -120,46 +120,41 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
             const auto larger_joined = maximum(joined, Value<T>(1e-05));
             const auto quotient_overlap = overlap / larger_joined;
             const auto larger_hull = maximum(hull, Value<T>(1e-05));
-            const auto quotient_hull = (hull - joined) / larger_hull;
             const auto mask_here = load(&mask[bn], active);
             const auto d_each =
                 (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) -
                 quotient(convert<Value<T>>(convert<int32_t>(mask_here)) *
                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)),
                          Value<T>(maximum(count_mask, int64_t{1})));
+            const auto d_quotient_overlap = d_each * convert<Value<T>>(convert<int32_t>(mask_here));
+            const auto d_larger_hull = d_quotient_overlap * ((hull - joined) / larger_hull) / larger_hull;
+            const auto d_quotient_overlap_scaled = d_quotient_overlap / larger_joined;
             const auto d_joined =
-                d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_hull +
-                choose(joined > Value<T>(1e-05),
-                       -d_each * convert<Value<T>>(convert<int32_t>(mask_here)) * quotient_overlap /
-                           larger_joined,
+                d_quotient_overlap / larger_hull +
+                choose(joined > Value<T>(1e-05), -d_quotient_overlap_scaled * quotient_overlap,
                        choose(joined == Value<T>(1e-05),
-                              -Value<T>(0.5) * d_each * convert<Value<T>>(convert<int32_t>(mask_here)) *
-                                  quotient_overlap / larger_joined,
-                              Value<T>(0)));
+                              -Value<T>(0.5) * d_quotient_overlap_scaled * quotient_overlap, Value<T>(0)));
             const auto d_hull =
-                choose(hull > Value<T>(1e-05),
-                       d_each * convert<Value<T>>(convert<int32_t>(mask_here)) * quotient_hull / larger_hull,
-                       choose(hull == Value<T>(1e-05),
-                              Value<T>(0.5) * d_each * convert<Value<T>>(convert<int32_t>(mask_here)) *
-                                  quotient_hull / larger_hull,
-                              Value<T>(0))) -
-                d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_hull;
-            const auto d_hull_height = choose(
-                hull_height > Value<T>(0), d_hull * larger_hull_width,
-                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
-            const auto d_hull_width = choose(
-                hull_width > Value<T>(0), d_hull * larger_hull_height,
-                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
-            const auto d_overlap =
-                d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_joined - d_joined;
-            const auto d_shared_height =
-                choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                       choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                              Value<T>(0)));
-            const auto d_shared_width =
-                choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                       choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                              Value<T>(0)));
+                choose(hull > Value<T>(1e-05), d_larger_hull,
+                       choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_larger_hull, Value<T>(0))) -
+                d_quotient_overlap / larger_hull;
+            const auto d_larger_hull_width = d_hull * larger_hull_height;
+            const auto d_larger_hull_height = d_hull * larger_hull_width;
+            const auto d_hull_height =
+                choose(hull_height > Value<T>(0), d_larger_hull_height,
+                       choose(hull_height == Value<T>(0), Value<T>(0.5) * d_larger_hull_height, Value<T>(0)));
+            const auto d_hull_width =
+                choose(hull_width > Value<T>(0), d_larger_hull_width,
+                       choose(hull_width == Value<T>(0), Value<T>(0.5) * d_larger_hull_width, Value<T>(0)));
+            const auto d_overlap = d_quotient_overlap_scaled - d_joined;
+            const auto d_larger_shared_width = d_overlap * larger_shared_height;
+            const auto d_larger_shared_height = d_overlap * larger_shared_width;
+            const auto d_shared_height = choose(
+                shared_height > Value<T>(0), d_larger_shared_height,
+                choose(shared_height == Value<T>(0), Value<T>(0.5) * d_larger_shared_height, Value<T>(0)));
+            const auto d_shared_width = choose(
+                shared_width > Value<T>(0), d_larger_shared_width,
+                choose(shared_width == Value<T>(0), Value<T>(0.5) * d_larger_shared_width, Value<T>(0)));
             Vector<T> d_width_t = Value<T>(0);
             Vector<T> d_height_t = Value<T>(0);
             if (d_target != nullptr) {
@@ -169,36 +164,34 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
             if (d_pred != nullptr) {
               const auto d_width_p = d_joined * height_p;
               const auto d_height_p = d_joined * width_p;
-              store_fields(&d_pred[bn * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
-                  choose(left_p < left_t, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
-                  d_hull_width, Value<T>(0))) + choose(left_p > left_t, -d_shared_width, choose(left_p ==
-                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
-                  to_stored<T>(multiply_add(-d_joined, width_p, choose(top_p < top_t, -d_hull_height,
+              store_fields(&d_pred[bn * 4], active, {to_stored<T>((choose(left_p < left_t, -d_hull_width,
+                  choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(left_p >
+                  left_t, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) * d_shared_width,
+                  Value<T>(0))) - d_width_p)), to_stored<T>((choose(top_p < top_t, -d_hull_height,
                   choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_p > top_t,
-                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
-                  to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p == right_t,
-                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
-                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
-                  to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
-                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))},
-                  around_caches);
+                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+                  d_height_p)), to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p ==
+                  right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t,
+                  d_shared_width, choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                  d_width_p)), to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p ==
+                  bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t,
+                  d_shared_height, choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0)))
+                  + d_height_p))}, around_caches);
             }
             if (d_target != nullptr) {
-              store_fields(&d_target[bn * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
-                  choose(left_t < left_p, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
-                  d_hull_width, Value<T>(0))) + choose(left_t > left_p, -d_shared_width, choose(left_p ==
-                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
-                  to_stored<T>(multiply_add(-d_joined, width_t, choose(top_t < top_p, -d_hull_height,
+              store_fields(&d_target[bn * 4], active, {to_stored<T>((choose(left_t < left_p, -d_hull_width,
+                  choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(left_t >
+                  left_p, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) * d_shared_width,
+                  Value<T>(0))) - d_width_t)), to_stored<T>((choose(top_t < top_p, -d_hull_height,
                   choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_t > top_p,
-                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
-                  to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p == right_t,
-                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
-                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
-                  to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
-                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))},
-                  around_caches);
+                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+                  d_height_t)), to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p ==
+                  right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p,
+                  d_shared_width, choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                  d_width_t)), to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p ==
+                  bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p,
+                  d_shared_height, choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0)))
+                  + d_height_t))}, around_caches);
             }
           });
     }

@@ -5,7 +5,7 @@
 //
 // Plan of giou_loss_ragged_backward_f32: a block for each of B, N, neighbours along B.
 // Bytes that giou_loss_ragged_backward_f32 must move: 4 * B + 36 * N + 4 read, 32 * N written.
-// Operations: 2 * B + 14 * N of add; 17 * N of sub; 46 * N of mul; B + 9 * N + 1 of div; 9 * N of neg; 4 * N
+// Operations: 2 * B + 14 * N of add; 17 * N of sub; 37 * N of mul; B + 6 * N + 1 of div; 9 * N of neg; 4 * N
 //   of min; B + 10 * N + 1 of max.
 
 #include "giou_loss_ragged_backward.h"
@@ -58,43 +58,44 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
       const Value<T> quotient_overlap = overlap / larger_joined;
       const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-      const Value<T> quotient_hull = (hull - joined) / larger_hull;
       const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
                               ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
                                    Value<T>(maximum(int64_t(N), int64_t{1})) +
                                (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
                                    Value<T>(maximum(n_count, int64_t{1})));
+      const Value<T> d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+      const Value<T> d_each_over_larger_joined = d_each / larger_joined;
       const Value<T> d_joined =
           d_each / larger_hull +
           (joined > Value<T>(1e-05)
-               ? -d_each * quotient_overlap / larger_joined
-               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+               ? -d_each_over_larger_joined * quotient_overlap
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap
                                             : Value<T>(0)));
       const Value<T> d_hull =
-          (hull > Value<T>(1e-05)
-               ? d_each * quotient_hull / larger_hull
-               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                          : Value<T>(0))) -
+          (hull > Value<T>(1e-05) ? d_larger_hull
+                                  : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_larger_hull : Value<T>(0))) -
           d_each / larger_hull;
+      const Value<T> d_larger_hull_width = d_hull * larger_hull_height;
+      const Value<T> d_larger_hull_height = d_hull * larger_hull_width;
       const Value<T> d_hull_height =
           hull_height > Value<T>(0)
-              ? d_hull * larger_hull_width
-              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+              ? d_larger_hull_height
+              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_height : Value<T>(0));
       const Value<T> d_hull_width =
           hull_width > Value<T>(0)
-              ? d_hull * larger_hull_height
-              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+              ? d_larger_hull_width
+              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_larger_hull_width : Value<T>(0));
+      const Value<T> d_overlap = d_each_over_larger_joined - d_joined;
+      const Value<T> d_larger_shared_width = d_overlap * larger_shared_height;
+      const Value<T> d_larger_shared_height = d_overlap * larger_shared_width;
       const Value<T> d_shared_height =
           shared_height > Value<T>(0)
-              ? d_overlap * larger_shared_width
-              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                              : Value<T>(0));
+              ? d_larger_shared_height
+              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_height : Value<T>(0));
       const Value<T> d_shared_width =
           shared_width > Value<T>(0)
-              ? d_overlap * larger_shared_height
-              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                             : Value<T>(0));
+              ? d_larger_shared_width
+              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_larger_shared_width : Value<T>(0));
       Value<T> d_width_t = Value<T>(0);
       Value<T> d_height_t = Value<T>(0);
       if (d_target != nullptr) {
@@ -109,13 +110,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                              : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
             (left_p > left_t ? -d_shared_width
                              : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-            d_joined * height_p);
+            d_width_p);
         d_pred[(n_start + n) * 4 + 1] =
             to_stored<T>((top_p < top_t ? -d_hull_height
                                         : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
                          (top_p > top_t ? -d_shared_height
                                         : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-                         d_joined * width_p);
+                         d_height_p);
         d_pred[(n_start + n) * 4 + 2] = to_stored<T>(
             (right_p > right_t ? d_hull_width
                                : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
@@ -135,13 +136,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                              : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
             (left_t > left_p ? -d_shared_width
                              : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
-            d_joined * height_t);
+            d_width_t);
         d_target[(n_start + n) * 4 + 1] =
             to_stored<T>((top_t < top_p ? -d_hull_height
                                         : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
                          (top_t > top_p ? -d_shared_height
                                         : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-                         d_joined * width_t);
+                         d_height_t);
         d_target[(n_start + n) * 4 + 2] = to_stored<T>(
             (right_t > right_p ? d_hull_width
                                : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +

@@ -5,7 +5,7 @@
 //
 // Plan of giou_loss_ragged_backward_f32: threads share B, N, neighbours along N.
 // Bytes that giou_loss_ragged_backward_f32 must move: 4 * B + 36 * N + 4 read, 32 * N written.
-// Operations: 2 * B + 14 * N of add; 17 * N of sub; 46 * N of mul; B + 9 * N + 1 of div; 9 * N of neg; 4 * N
+// Operations: 2 * B + 14 * N of add; 17 * N of sub; 37 * N of mul; B + 6 * N + 1 of div; 9 * N of neg; 4 * N
 //   of min; B + 10 * N + 1 of max.
 // Where N / 16 < B && longest_row(box_start, B, N) <= 256: giou_loss_ragged_backward_flat takes elements as
 //   they lie, whatever rows they are of, as most rows fill no vector.
@@ -118,35 +118,37 @@ void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* p
             const auto larger_joined = maximum(joined, Value<T>(1e-05));
             const auto quotient_overlap = overlap / larger_joined;
             const auto larger_hull = maximum(hull, Value<T>(1e-05));
-            const auto quotient_hull = (hull - joined) / larger_hull;
             const auto d_each =
                 (d_giou != nullptr ? to_value<T>(load(&d_giou[packed], active)) : Vector<T>(Value<T>(0))) -
                 load_by_row<kLanesOf<T>>(row_value, box_start, B, packed, row);
+            const auto d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+            const auto d_each_over_larger_joined = d_each / larger_joined;
             const auto d_joined =
                 d_each / larger_hull +
-                choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                choose(joined > Value<T>(1e-05), -d_each_over_larger_joined * quotient_overlap,
                        choose(joined == Value<T>(1e-05),
-                              -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+                              -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap, Value<T>(0)));
             const auto d_hull =
-                choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                       choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                              Value<T>(0))) -
+                choose(hull > Value<T>(1e-05), d_larger_hull,
+                       choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_larger_hull, Value<T>(0))) -
                 d_each / larger_hull;
-            const auto d_hull_height = choose(
-                hull_height > Value<T>(0), d_hull * larger_hull_width,
-                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
-            const auto d_hull_width = choose(
-                hull_width > Value<T>(0), d_hull * larger_hull_height,
-                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
-            const auto d_overlap = d_each / larger_joined - d_joined;
-            const auto d_shared_height =
-                choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                       choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                              Value<T>(0)));
-            const auto d_shared_width =
-                choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                       choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                              Value<T>(0)));
+            const auto d_larger_hull_width = d_hull * larger_hull_height;
+            const auto d_larger_hull_height = d_hull * larger_hull_width;
+            const auto d_hull_height =
+                choose(hull_height > Value<T>(0), d_larger_hull_height,
+                       choose(hull_height == Value<T>(0), Value<T>(0.5) * d_larger_hull_height, Value<T>(0)));
+            const auto d_hull_width =
+                choose(hull_width > Value<T>(0), d_larger_hull_width,
+                       choose(hull_width == Value<T>(0), Value<T>(0.5) * d_larger_hull_width, Value<T>(0)));
+            const auto d_overlap = d_each_over_larger_joined - d_joined;
+            const auto d_larger_shared_width = d_overlap * larger_shared_height;
+            const auto d_larger_shared_height = d_overlap * larger_shared_width;
+            const auto d_shared_height = choose(
+                shared_height > Value<T>(0), d_larger_shared_height,
+                choose(shared_height == Value<T>(0), Value<T>(0.5) * d_larger_shared_height, Value<T>(0)));
+            const auto d_shared_width = choose(
+                shared_width > Value<T>(0), d_larger_shared_width,
+                choose(shared_width == Value<T>(0), Value<T>(0.5) * d_larger_shared_width, Value<T>(0)));
             Vector<T> d_width_t = Value<T>(0);
             Vector<T> d_height_t = Value<T>(0);
             if (d_target != nullptr) {
@@ -156,36 +158,34 @@ void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* p
             if (d_pred != nullptr) {
               const auto d_width_p = d_joined * height_p;
               const auto d_height_p = d_joined * width_p;
-              store_fields(&d_pred[packed * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
-                  choose(left_p < left_t, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
-                  d_hull_width, Value<T>(0))) + choose(left_p > left_t, -d_shared_width, choose(left_p ==
-                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
-                  to_stored<T>(multiply_add(-d_joined, width_p, choose(top_p < top_t, -d_hull_height,
+              store_fields(&d_pred[packed * 4], active, {to_stored<T>((choose(left_p < left_t, -d_hull_width,
+                  choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(left_p >
+                  left_t, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) * d_shared_width,
+                  Value<T>(0))) - d_width_p)), to_stored<T>((choose(top_p < top_t, -d_hull_height,
                   choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_p > top_t,
-                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
-                  to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p == right_t,
-                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
-                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
-                  to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
-                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))},
-                  around_caches);
+                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+                  d_height_p)), to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p ==
+                  right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t,
+                  d_shared_width, choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                  d_width_p)), to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p ==
+                  bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t,
+                  d_shared_height, choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0)))
+                  + d_height_p))}, around_caches);
             }
             if (d_target != nullptr) {
-              store_fields(&d_target[packed * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
-                  choose(left_t < left_p, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
-                  d_hull_width, Value<T>(0))) + choose(left_t > left_p, -d_shared_width, choose(left_p ==
-                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
-                  to_stored<T>(multiply_add(-d_joined, width_t, choose(top_t < top_p, -d_hull_height,
-                  choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_t > top_p,
-                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
-                  to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p == right_t,
-                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
-                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
-                  to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
-                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))},
-                  around_caches);
+              store_fields(&d_target[packed * 4], active, {to_stored<T>((choose(left_t < left_p,
+                  -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                  choose(left_t > left_p, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) *
+                  d_shared_width, Value<T>(0))) - d_width_t)), to_stored<T>((choose(top_t < top_p,
+                  -d_hull_height, choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                  choose(top_t > top_p, -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) *
+                  d_shared_height, Value<T>(0))) - d_height_t)), to_stored<T>((choose(right_t > right_p,
+                  d_hull_width, choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                  choose(right_t < right_p, d_shared_width, choose(right_p == right_t, Value<T>(0.5) *
+                  d_shared_width, Value<T>(0))) + d_width_t)), to_stored<T>((choose(bottom_t > bottom_p,
+                  d_hull_height, choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                  choose(bottom_t < bottom_p, d_shared_height, choose(bottom_p == bottom_t, Value<T>(0.5) *
+                  d_shared_height, Value<T>(0))) + d_height_t))}, around_caches);
             }
           });
     }
@@ -234,37 +234,39 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
         const auto larger_joined = maximum(joined, Value<T>(1e-05));
         const auto quotient_overlap = overlap / larger_joined;
         const auto larger_hull = maximum(hull, Value<T>(1e-05));
-        const auto quotient_hull = (hull - joined) / larger_hull;
         const auto d_each =
             (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
             ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1})) +
              (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
                  Value<T>(maximum(n_count, int64_t{1})));
+        const auto d_larger_hull = d_each * ((hull - joined) / larger_hull) / larger_hull;
+        const auto d_each_over_larger_joined = d_each / larger_joined;
         const auto d_joined =
             d_each / larger_hull +
-            choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+            choose(joined > Value<T>(1e-05), -d_each_over_larger_joined * quotient_overlap,
                    choose(joined == Value<T>(1e-05),
-                          -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+                          -Value<T>(0.5) * d_each_over_larger_joined * quotient_overlap, Value<T>(0)));
         const auto d_hull =
-            choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                          Value<T>(0))) -
+            choose(hull > Value<T>(1e-05), d_larger_hull,
+                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_larger_hull, Value<T>(0))) -
             d_each / larger_hull;
-        const auto d_hull_height = choose(
-            hull_height > Value<T>(0), d_hull * larger_hull_width,
-            choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
-        const auto d_hull_width = choose(
-            hull_width > Value<T>(0), d_hull * larger_hull_height,
-            choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
-        const auto d_overlap = d_each / larger_joined - d_joined;
+        const auto d_larger_hull_width = d_hull * larger_hull_height;
+        const auto d_larger_hull_height = d_hull * larger_hull_width;
+        const auto d_hull_height =
+            choose(hull_height > Value<T>(0), d_larger_hull_height,
+                   choose(hull_height == Value<T>(0), Value<T>(0.5) * d_larger_hull_height, Value<T>(0)));
+        const auto d_hull_width =
+            choose(hull_width > Value<T>(0), d_larger_hull_width,
+                   choose(hull_width == Value<T>(0), Value<T>(0.5) * d_larger_hull_width, Value<T>(0)));
+        const auto d_overlap = d_each_over_larger_joined - d_joined;
+        const auto d_larger_shared_width = d_overlap * larger_shared_height;
+        const auto d_larger_shared_height = d_overlap * larger_shared_width;
         const auto d_shared_height =
-            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                          Value<T>(0)));
+            choose(shared_height > Value<T>(0), d_larger_shared_height,
+                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_larger_shared_height, Value<T>(0)));
         const auto d_shared_width =
-            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                          Value<T>(0)));
+            choose(shared_width > Value<T>(0), d_larger_shared_width,
+                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_larger_shared_width, Value<T>(0)));
         Vector<T> d_width_t = Value<T>(0);
         Vector<T> d_height_t = Value<T>(0);
         if (d_target != nullptr) {
@@ -274,14 +276,14 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
         if (d_pred != nullptr) {
           const auto d_width_p = d_joined * height_p;
           const auto d_height_p = d_joined * width_p;
-          store_fields(&d_pred[(n_start + n) * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
-              choose(left_p < left_t, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width,
-              Value<T>(0))) + choose(left_p > left_t, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5)
-              * d_shared_width, Value<T>(0))))), to_stored<T>(multiply_add(-d_joined, width_p, choose(top_p <
-              top_t, -d_hull_height, choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-              choose(top_p > top_t, -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height,
-              Value<T>(0))))), to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p ==
-              right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
+          store_fields(&d_pred[(n_start + n) * 4], active, {to_stored<T>((choose(left_p < left_t,
+              -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+              choose(left_p > left_t, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) *
+              d_shared_width, Value<T>(0))) - d_width_p)), to_stored<T>((choose(top_p < top_t, -d_hull_height,
+              choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_p > top_t,
+              -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+              d_height_p)), to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p == right_t,
+              Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
               to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
               Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
@@ -289,14 +291,14 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
               around_caches);
         }
         if (d_target != nullptr) {
-          store_fields(&d_target[(n_start + n) * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
-              choose(left_t < left_p, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width,
-              Value<T>(0))) + choose(left_t > left_p, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5)
-              * d_shared_width, Value<T>(0))))), to_stored<T>(multiply_add(-d_joined, width_t, choose(top_t <
-              top_p, -d_hull_height, choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-              choose(top_t > top_p, -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height,
-              Value<T>(0))))), to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p ==
-              right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
+          store_fields(&d_target[(n_start + n) * 4], active, {to_stored<T>((choose(left_t < left_p,
+              -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+              choose(left_t > left_p, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5) *
+              d_shared_width, Value<T>(0))) - d_width_t)), to_stored<T>((choose(top_t < top_p, -d_hull_height,
+              choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_t > top_p,
+              -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))) -
+              d_height_t)), to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p == right_t,
+              Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
               to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
               Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,

@@ -11,13 +11,12 @@
 //   real root_x = sqrt(sum(x * x, N));
 //   real root_y = sqrt(sum(y * y, N));
 //   real product_root_x = root_x * root_y;
-//   real larger_product_root_x = max(product_root_x, eps);
-//   real chosen_product_root_x = product_root_x > eps ? -d_similarity * similarity / larger_product_root_x
-//       : product_root_x == eps ? -0.5 * d_similarity * similarity / larger_product_root_x : 0;
-//   d_x = (root_x != 0 ? x * root_y * chosen_product_root_x / root_x : 0) + d_similarity * y
-//       / larger_product_root_x;
-//   d_y = (root_y != 0 ? y * root_x * chosen_product_root_x / root_y : 0) + d_similarity * x
-//       / larger_product_root_x;
+//   real d_similarity_scaled = d_similarity / max(product_root_x, eps);
+//   real d_product_root_x = product_root_x > eps ? -d_similarity_scaled * similarity : product_root_x == eps
+//   ?
+//       -0.5 * d_similarity_scaled * similarity : 0;
+//   d_x = (root_x != 0 ? d_product_root_x * x * root_y / root_x : 0) + d_similarity_scaled * y;
+//   d_y = (root_y != 0 ? d_product_root_x * y * root_x / root_y : 0) + d_similarity_scaled * x;
 // with eps = 1e-08
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

@@ -5,8 +5,8 @@
 // Plan of cosine_similarity_backward_f32: part of a block, or several, by length, for each of M, neighbours
 //   along N.
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
-// Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
-//   of sqrt.
+// Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; M + 2 * M * N of div; M each of neg, max; 2 * M of
+//   sqrt.
 
 #include "cosine_similarity_backward.h"
 
@@ -56,25 +56,26 @@ __global__ void __launch_bounds__(512, 1)
     const Value<T> root_x = sqrt(sum_x_squared);
     const Value<T> root_y = sqrt(sum_y_squared);
     const Value<T> product_root_x = root_x * root_y;
-    const Value<T> larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-    const Value<T> chosen_product_root_x =
+    const Value<T> d_similarity_scaled =
+        to_value<T>(d_similarity[m]) / maximum(product_root_x, Value<T>(1e-08));
+    const Value<T> d_product_root_x =
         product_root_x > Value<T>(1e-08)
-            ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
-            : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
-                                                       to_value<T>(similarity[m]) / larger_product_root_x
-                                                 : Value<T>(0));
+            ? -d_similarity_scaled * to_value<T>(similarity[m])
+            : (product_root_x == Value<T>(1e-08)
+                   ? -Value<T>(0.5) * d_similarity_scaled * to_value<T>(similarity[m])
+                   : Value<T>(0));
     for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       if (d_x != nullptr) {
-        d_x[m * N + n] = to_stored<T>(
-            (root_x != Value<T>(0) ? to_value<T>(x[m * N + n]) * root_y * chosen_product_root_x / root_x
-                                   : Value<T>(0)) +
-            to_value<T>(d_similarity[m]) * to_value<T>(y[m * N + n]) / larger_product_root_x);
+        d_x[m * N + n] = to_stored<T>((root_x != Value<T>(0)
+                                           ? d_product_root_x * to_value<T>(x[m * N + n]) * root_y / root_x
+                                           : Value<T>(0)) +
+                                      d_similarity_scaled * to_value<T>(y[m * N + n]));
       }
       if (d_y != nullptr) {
-        d_y[m * N + n] = to_stored<T>(
-            (root_y != Value<T>(0) ? to_value<T>(y[m * N + n]) * root_x * chosen_product_root_x / root_y
-                                   : Value<T>(0)) +
-            to_value<T>(d_similarity[m]) * to_value<T>(x[m * N + n]) / larger_product_root_x);
+        d_y[m * N + n] = to_stored<T>((root_y != Value<T>(0)
+                                           ? d_product_root_x * to_value<T>(y[m * N + n]) * root_x / root_y
+                                           : Value<T>(0)) +
+                                      d_similarity_scaled * to_value<T>(x[m * N + n]));
       }
     }
   }

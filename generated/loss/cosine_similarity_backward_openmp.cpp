@@ -4,14 +4,14 @@
 //
 // Phase 1 of cosine_similarity_backward_f32: threads share M, neighbours along N, where size(N) <= 524288.
 // Phase 2: threads share N_shares, M, neighbours along N, unless size(N) <= 524288.
-// Phase 3: one thread computes root_x, root_y, larger_product_root_x, chosen_product_root_x, unless size(N)
-//   <= 524288.
+// Phase 3: one thread computes root_x, root_y, d_similarity_scaled, d_product_root_x, unless size(N) <=
+//   524288.
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 524288.
-// Through the workspace: root_x, root_y, larger_product_root_x, chosen_product_root_x, sum_x_squared_part,
+// Through the workspace: root_x, root_y, d_similarity_scaled, d_product_root_x, sum_x_squared_part,
 //   sum_y_squared_part.
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
-// Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
-//   of sqrt.
+// Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; M + 2 * M * N of div; M each of neg, max; 2 * M of
+//   sqrt.
 // Where N <= 15 && N <= M: cosine_similarity_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: cosine_similarity_backward_in_part does one step after the other.
 
@@ -78,33 +78,30 @@ void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, co
         const auto root_x = sqrt(sum_x_squared);
         const auto root_y = sqrt(sum_y_squared);
         const auto product_root_x = root_x * root_y;
-        const auto larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-        const auto chosen_product_root_x =
+        const auto d_similarity_scaled =
+            to_value<T>(load(&d_similarity[m], active)) / maximum(product_root_x, Value<T>(1e-08));
+        const auto d_product_root_x =
             choose(product_root_x > Value<T>(1e-08),
-                   -to_value<T>(load(&d_similarity[m], active)) * to_value<T>(load(&similarity[m], active)) /
-                       larger_product_root_x,
+                   -d_similarity_scaled * to_value<T>(load(&similarity[m], active)),
                    choose(product_root_x == Value<T>(1e-08),
-                          -Value<T>(0.5) * to_value<T>(load(&d_similarity[m], active)) *
-                              to_value<T>(load(&similarity[m], active)) / larger_product_root_x,
+                          -Value<T>(0.5) * d_similarity_scaled * to_value<T>(load(&similarity[m], active)),
                           Value<T>(0)));
         // One pass along n: fills d_x and d_y.
         for (int64_t n = 0; n < N; ++n) {
-          store_every(
-              &d_x[m * N + n], N, active,
-              to_stored<T>(choose(root_x != Value<T>(0),
-                                  to_value<T>(load_every(&x[m * N + n], N, active)) * root_y *
-                                      chosen_product_root_x / root_x,
-                                  Value<T>(0)) +
-                           to_value<T>(load(&d_similarity[m], active)) *
-                               to_value<T>(load_every(&y[m * N + n], N, active)) / larger_product_root_x));
-          store_every(
-              &d_y[m * N + n], N, active,
-              to_stored<T>(choose(root_y != Value<T>(0),
-                                  to_value<T>(load_every(&y[m * N + n], N, active)) * root_x *
-                                      chosen_product_root_x / root_y,
-                                  Value<T>(0)) +
-                           to_value<T>(load(&d_similarity[m], active)) *
-                               to_value<T>(load_every(&x[m * N + n], N, active)) / larger_product_root_x));
+          store_every(&d_x[m * N + n], N, active,
+                      to_stored<T>(multiply_add(
+                          d_similarity_scaled, to_value<T>(load_every(&y[m * N + n], N, active)),
+                          choose(root_x != Value<T>(0),
+                                 d_product_root_x * to_value<T>(load_every(&x[m * N + n], N, active)) *
+                                     root_y / root_x,
+                                 Value<T>(0)))));
+          store_every(&d_y[m * N + n], N, active,
+                      to_stored<T>(multiply_add(
+                          d_similarity_scaled, to_value<T>(load_every(&x[m * N + n], N, active)),
+                          choose(root_y != Value<T>(0),
+                                 d_product_root_x * to_value<T>(load_every(&y[m * N + n], N, active)) *
+                                     root_x / root_y,
+                                 Value<T>(0)))));
         }
       });
     }
@@ -114,14 +111,14 @@ void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, co
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CosineSimilarityBackwardWorkspace : Workspace {
-  int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
-      sum_x_squared_part, sum_y_squared_part;
+  int64_t root_x_per_m, root_y_per_m, d_similarity_scaled_per_m, d_product_root_x_per_m, sum_x_squared_part,
+      sum_y_squared_part;
   explicit CosineSimilarityBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
     root_y_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    larger_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    chosen_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    d_similarity_scaled_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    d_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
   }
@@ -135,10 +132,10 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
   Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
-  Value<T>* const larger_product_root_x_per_m =
-      reinterpret_cast<Value<T>*>(workspace + space.larger_product_root_x_per_m);
-  Value<T>* const chosen_product_root_x_per_m =
-      reinterpret_cast<Value<T>*>(workspace + space.chosen_product_root_x_per_m);
+  Value<T>* const d_similarity_scaled_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.d_similarity_scaled_per_m);
+  Value<T>* const d_product_root_x_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.d_product_root_x_per_m);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
   if (N <= 2097152 / kBytes<T>) {
@@ -168,14 +165,14 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
         const Value<T> root_x = std::sqrt(sum_x_squared);
         const Value<T> root_y = std::sqrt(sum_y_squared);
         const Value<T> product_root_x = rounded(root_x * root_y);
-        const Value<T> larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-        const Value<T> chosen_product_root_x =
+        const Value<T> d_similarity_scaled =
+            to_value<T>(d_similarity[m]) / maximum(product_root_x, Value<T>(1e-08));
+        const Value<T> d_product_root_x =
             product_root_x > Value<T>(1e-08)
-                ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
-                : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
-                                                           to_value<T>(similarity[m]) / larger_product_root_x
-                                                     : Value<T>(0));
-        const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+                ? rounded(-d_similarity_scaled * to_value<T>(similarity[m]))
+                : (product_root_x == Value<T>(1e-08)
+                       ? rounded(-Value<T>(0.5) * d_similarity_scaled * to_value<T>(similarity[m]))
+                       : Value<T>(0));
         // One pass along n: fills d_x and d_y.
         for_lines<kLanesOf<T>>(around_caches, &d_x[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
@@ -183,19 +180,18 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
           const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
           store_around(
               &d_x[m * N + n], active,
-              to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
-                                                                 root_y * chosen_product_root_x,
-                                                             root_x)
-                                                  : Vector<T>(Value<T>(0))) +
-                           quotient(d_similarity_here * y_here, larger_product_root_x)),
+              to_stored<T>(multiply_add(
+                  y_here, d_similarity_scaled,
+                  root_x != Value<T>(0)
+                      ? quotient(d_product_root_x * to_value<T>(load(&x[m * N + n], active)) * root_y, root_x)
+                      : Vector<T>(Value<T>(0)))),
               around_caches);
-          store_around(
-              &d_y[m * N + n], active,
-              to_stored<T>((root_y != Value<T>(0) ? quotient(y_here * root_x * chosen_product_root_x, root_y)
-                                                  : Vector<T>(Value<T>(0))) +
-                           quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
-                                    larger_product_root_x)),
-              around_caches);
+          store_around(&d_y[m * N + n], active,
+                       to_stored<T>(multiply_add(
+                           to_value<T>(load(&x[m * N + n], active)), d_similarity_scaled,
+                           root_y != Value<T>(0) ? quotient(d_product_root_x * y_here * root_x, root_y)
+                                                 : Vector<T>(Value<T>(0)))),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -241,15 +237,14 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
       store(&root_x_per_m[m], active, sqrt(sum_x_squared));
       store(&root_y_per_m[m], active, sqrt(sum_y_squared));
       const auto product_root_x = load(&root_x_per_m[m], active) * load(&root_y_per_m[m], active);
-      store(&larger_product_root_x_per_m[m], active, maximum(product_root_x, Value<T>(1e-08)));
-      store(&chosen_product_root_x_per_m[m], active,
+      store(&d_similarity_scaled_per_m[m], active,
+            to_value<T>(load(&d_similarity[m], active)) / maximum(product_root_x, Value<T>(1e-08)));
+      store(&d_product_root_x_per_m[m], active,
             choose(product_root_x > Value<T>(1e-08),
-                   -to_value<T>(load(&d_similarity[m], active)) * to_value<T>(load(&similarity[m], active)) /
-                       load(&larger_product_root_x_per_m[m], active),
+                   -load(&d_similarity_scaled_per_m[m], active) * to_value<T>(load(&similarity[m], active)),
                    choose(product_root_x == Value<T>(1e-08),
-                          -Value<T>(0.5) * to_value<T>(load(&d_similarity[m], active)) *
-                              to_value<T>(load(&similarity[m], active)) /
-                              load(&larger_product_root_x_per_m[m], active),
+                          -Value<T>(0.5) * load(&d_similarity_scaled_per_m[m], active) *
+                              to_value<T>(load(&similarity[m], active)),
                           Value<T>(0))));
     });
     const bool around_caches = M * N * (2 * kBytes<T>) >= kBeyondCaches;
@@ -259,9 +254,8 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
         for (int64_t m = 0; m < M; ++m) {
           const Value<T> root_x = root_x_per_m[m];
           const Value<T> root_y = root_y_per_m[m];
-          const Value<T> larger_product_root_x = larger_product_root_x_per_m[m];
-          const Value<T> chosen_product_root_x = chosen_product_root_x_per_m[m];
-          const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+          const Value<T> d_similarity_scaled = d_similarity_scaled_per_m[m];
+          const Value<T> d_product_root_x = d_product_root_x_per_m[m];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: fills d_x and d_y.
@@ -270,20 +264,19 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
                 const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
                 store_around(
                     &d_x[m * N + n], active,
-                    to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
-                                                                       root_y * chosen_product_root_x,
-                                                                   root_x)
-                                                        : Vector<T>(Value<T>(0))) +
-                                 quotient(d_similarity_here * y_here, larger_product_root_x)),
+                    to_stored<T>(multiply_add(
+                        y_here, d_similarity_scaled,
+                        root_x != Value<T>(0)
+                            ? quotient(d_product_root_x * to_value<T>(load(&x[m * N + n], active)) * root_y,
+                                       root_x)
+                            : Vector<T>(Value<T>(0)))),
                     around_caches);
-                store_around(
-                    &d_y[m * N + n], active,
-                    to_stored<T>((root_y != Value<T>(0)
-                                      ? quotient(y_here * root_x * chosen_product_root_x, root_y)
-                                      : Vector<T>(Value<T>(0))) +
-                                 quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
-                                          larger_product_root_x)),
-                    around_caches);
+                store_around(&d_y[m * N + n], active,
+                             to_stored<T>(multiply_add(
+                                 to_value<T>(load(&x[m * N + n], active)), d_similarity_scaled,
+                                 root_y != Value<T>(0) ? quotient(d_product_root_x * y_here * root_x, root_y)
+                                                       : Vector<T>(Value<T>(0)))),
+                             around_caches);
               });
         }
       }
@@ -301,10 +294,10 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
   Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
-  Value<T>* const larger_product_root_x_per_m =
-      reinterpret_cast<Value<T>*>(workspace + space.larger_product_root_x_per_m);
-  Value<T>* const chosen_product_root_x_per_m =
-      reinterpret_cast<Value<T>*>(workspace + space.chosen_product_root_x_per_m);
+  Value<T>* const d_similarity_scaled_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.d_similarity_scaled_per_m);
+  Value<T>* const d_product_root_x_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.d_product_root_x_per_m);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
   if (N <= 2097152 / kBytes<T>) {
@@ -333,35 +326,35 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
         const Value<T> root_x = std::sqrt(sum_x_squared);
         const Value<T> root_y = std::sqrt(sum_y_squared);
         const Value<T> product_root_x = rounded(root_x * root_y);
-        const Value<T> larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-        const Value<T> chosen_product_root_x =
+        const Value<T> d_similarity_scaled =
+            to_value<T>(d_similarity[m]) / maximum(product_root_x, Value<T>(1e-08));
+        const Value<T> d_product_root_x =
             product_root_x > Value<T>(1e-08)
-                ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
-                : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
-                                                           to_value<T>(similarity[m]) / larger_product_root_x
-                                                     : Value<T>(0));
-        const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+                ? rounded(-d_similarity_scaled * to_value<T>(similarity[m]))
+                : (product_root_x == Value<T>(1e-08)
+                       ? rounded(-Value<T>(0.5) * d_similarity_scaled * to_value<T>(similarity[m]))
+                       : Value<T>(0));
         // One pass along n: fills d_x and d_y.
         for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
           prefetch(&y[m_ahead * N + n]);
           if (d_x != nullptr) {
             store(&d_x[m * N + n], active,
-                  to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
-                                                                     root_y * chosen_product_root_x,
-                                                                 root_x)
-                                                      : Vector<T>(Value<T>(0))) +
-                               quotient(d_similarity_here * to_value<T>(load(&y[m * N + n], active)),
-                                        larger_product_root_x)));
+                  to_stored<T>(multiply_add(
+                      to_value<T>(load(&y[m * N + n], active)), d_similarity_scaled,
+                      root_x != Value<T>(0)
+                          ? quotient(d_product_root_x * to_value<T>(load(&x[m * N + n], active)) * root_y,
+                                     root_x)
+                          : Vector<T>(Value<T>(0)))));
           }
           if (d_y != nullptr) {
             store(&d_y[m * N + n], active,
-                  to_stored<T>((root_y != Value<T>(0) ? quotient(to_value<T>(load(&y[m * N + n], active)) *
-                                                                     root_x * chosen_product_root_x,
-                                                                 root_y)
-                                                      : Vector<T>(Value<T>(0))) +
-                               quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
-                                        larger_product_root_x)));
+                  to_stored<T>(multiply_add(
+                      to_value<T>(load(&x[m * N + n], active)), d_similarity_scaled,
+                      root_y != Value<T>(0)
+                          ? quotient(d_product_root_x * to_value<T>(load(&y[m * N + n], active)) * root_x,
+                                     root_y)
+                          : Vector<T>(Value<T>(0)))));
           }
         });
       }
@@ -407,15 +400,14 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
       store(&root_x_per_m[m], active, sqrt(sum_x_squared));
       store(&root_y_per_m[m], active, sqrt(sum_y_squared));
       const auto product_root_x = load(&root_x_per_m[m], active) * load(&root_y_per_m[m], active);
-      store(&larger_product_root_x_per_m[m], active, maximum(product_root_x, Value<T>(1e-08)));
-      store(&chosen_product_root_x_per_m[m], active,
+      store(&d_similarity_scaled_per_m[m], active,
+            to_value<T>(load(&d_similarity[m], active)) / maximum(product_root_x, Value<T>(1e-08)));
+      store(&d_product_root_x_per_m[m], active,
             choose(product_root_x > Value<T>(1e-08),
-                   -to_value<T>(load(&d_similarity[m], active)) * to_value<T>(load(&similarity[m], active)) /
-                       load(&larger_product_root_x_per_m[m], active),
+                   -load(&d_similarity_scaled_per_m[m], active) * to_value<T>(load(&similarity[m], active)),
                    choose(product_root_x == Value<T>(1e-08),
-                          -Value<T>(0.5) * to_value<T>(load(&d_similarity[m], active)) *
-                              to_value<T>(load(&similarity[m], active)) /
-                              load(&larger_product_root_x_per_m[m], active),
+                          -Value<T>(0.5) * load(&d_similarity_scaled_per_m[m], active) *
+                              to_value<T>(load(&similarity[m], active)),
                           Value<T>(0))));
     });
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -424,30 +416,29 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
         for (int64_t m = 0; m < M; ++m) {
           const Value<T> root_x = root_x_per_m[m];
           const Value<T> root_y = root_y_per_m[m];
-          const Value<T> larger_product_root_x = larger_product_root_x_per_m[m];
-          const Value<T> chosen_product_root_x = chosen_product_root_x_per_m[m];
-          const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+          const Value<T> d_similarity_scaled = d_similarity_scaled_per_m[m];
+          const Value<T> d_product_root_x = d_product_root_x_per_m[m];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: fills d_x and d_y.
           for_lanes<kLanesOf<T>>(n_begin, n_end, [=](int64_t n, auto active) IN_SET {
             if (d_x != nullptr) {
               store(&d_x[m * N + n], active,
-                    to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
-                                                                       root_y * chosen_product_root_x,
-                                                                   root_x)
-                                                        : Vector<T>(Value<T>(0))) +
-                                 quotient(d_similarity_here * to_value<T>(load(&y[m * N + n], active)),
-                                          larger_product_root_x)));
+                    to_stored<T>(multiply_add(
+                        to_value<T>(load(&y[m * N + n], active)), d_similarity_scaled,
+                        root_x != Value<T>(0)
+                            ? quotient(d_product_root_x * to_value<T>(load(&x[m * N + n], active)) * root_y,
+                                       root_x)
+                            : Vector<T>(Value<T>(0)))));
             }
             if (d_y != nullptr) {
               store(&d_y[m * N + n], active,
-                    to_stored<T>((root_y != Value<T>(0) ? quotient(to_value<T>(load(&y[m * N + n], active)) *
-                                                                       root_x * chosen_product_root_x,
-                                                                   root_y)
-                                                        : Vector<T>(Value<T>(0))) +
-                                 quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
-                                          larger_product_root_x)));
+                    to_stored<T>(multiply_add(
+                        to_value<T>(load(&x[m * N + n], active)), d_similarity_scaled,
+                        root_y != Value<T>(0)
+                            ? quotient(d_product_root_x * to_value<T>(load(&y[m * N + n], active)) * root_x,
+                                       root_y)
+                            : Vector<T>(Value<T>(0)))));
             }
           });
         }

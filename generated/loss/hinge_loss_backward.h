@@ -10,12 +10,13 @@
 // Each element, by named axes:
 //   real own = at(score, V = target);
 //   real difference_margin = margin + score - own;
-//   real d_loss_share = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
+//   real d_loss_total = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
 //       / max(size(B), 1);
-//   real chosen_difference_margin = difference_margin > 0 ? d_loss_share : difference_margin == 0 ? 0.5
-//       * d_loss_share : 0;
-//   real d_own = -sum(chosen_difference_margin, V, where(index(V) != target));
-//   d_score = index(V) != target ? chosen_difference_margin : d_own;
+//   real d_difference_margin = difference_margin > 0 ? d_loss_total : difference_margin == 0 ? 0.5 *
+//   d_loss_total
+//       : 0;
+//   real d_own = -sum(d_difference_margin, V, where(index(V) != target));
+//   d_score = index(V) != target ? d_difference_margin : d_own;
 // with margin = 1
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

@@ -21,9 +21,9 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossBackwardWorkspace {
-  int64_t sum_chosen_difference_margin_slots, bytes = 0;
+  int64_t sum_d_difference_margin_slots, bytes = 0;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
-    sum_chosen_difference_margin_slots =
+    sum_d_difference_margin_slots =
         reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
@@ -43,10 +43,10 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-    const S d_loss_share =
+    const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    S sum_chosen_difference_margin_own = S(0);
+    S sum_d_difference_margin_own = S(0);
     score_kept.hold(team, &score[b * V + first]);
     team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
@@ -55,16 +55,16 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         const S difference_margin = S(1) + to_value<T>(score_pack[i]) - own;
-        const S chosen_difference_margin = difference_margin > S(0)
-                                               ? d_loss_share
-                                               : (difference_margin == S(0) ? S(0.5) * d_loss_share : S(0));
+        const S d_difference_margin = difference_margin > S(0)
+                                          ? d_loss_total
+                                          : (difference_margin == S(0) ? S(0.5) * d_loss_total : S(0));
         if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          sum_chosen_difference_margin_own += chosen_difference_margin;
+          sum_d_difference_margin_own += d_difference_margin;
         }
       }
     });
-    S sum_chosen_difference_margin = team.fold(takes_part ? sum_chosen_difference_margin_own : S(0), Plus());
-    const S d_own = -sum_chosen_difference_margin;
+    S sum_d_difference_margin = team.fold(takes_part ? sum_d_difference_margin_own : S(0), Plus());
+    const S d_own = -sum_d_difference_margin;
     team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
@@ -73,10 +73,10 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         const S difference_margin = S(1) + to_value<T>(score_pack[i]) - own;
-        const S chosen_difference_margin = difference_margin > S(0)
-                                               ? d_loss_share
-                                               : (difference_margin == S(0) ? S(0.5) * d_loss_share : S(0));
-        d_score_pack[i] = to_stored<T>(int64_t(v) != int64_t(target[b]) ? chosen_difference_margin : d_own);
+        const S d_difference_margin = difference_margin > S(0)
+                                          ? d_loss_total
+                                          : (difference_margin == S(0) ? S(0.5) * d_loss_total : S(0));
+        d_score_pack[i] = to_stored<T>(int64_t(v) != int64_t(target[b]) ? d_difference_margin : d_own);
       }
       if (takes_part) store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
     });
@@ -93,8 +93,8 @@ cudaError_t hinge_loss_backward(const Stored<T>* score, const int32_t* target, c
   return launch_rows(!wide        ? hinge_loss_backward_kernel<false, 0, Index, S, T>
                      : shape.held ? hinge_loss_backward_kernel<true, 2, Index, S, T>
                                   : hinge_loss_backward_kernel<true, 0, Index, S, T>,
-                     shape, workspace + space.sum_chosen_difference_margin_slots, stream, score, target,
-                     d_loss, d_mean_loss, d_score, B, V);
+                     shape, workspace + space.sum_d_difference_margin_slots, stream, score, target, d_loss,
+                     d_mean_loss, d_score, B, V);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // hinge_loss_backward: The gradient of hinge_loss by score, given that of loss and mean_loss
 //
 // Plan of hinge_loss_backward_f32_f32: threads share B, neighbours along B.
-// Kept by each worker: chosen_difference_margin.
+// Kept by each worker: d_difference_margin.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
 // Where V <= 15 && V <= B: hinge_loss_backward_short takes rows side by side, as one fills no vector.
@@ -58,29 +58,27 @@ void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, co
           return inside(int64_t(target[b_at]), V) ? to_value<T>(score[b_at * V + int64_t(target[b_at])])
                                                   : S(0);
         });
-        const auto d_loss_share =
+        const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Lanes<S, kLanes64>(S(0))) +
             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-        Lanes<S, kLanes64> sum_chosen_difference_margin = S(0);
-        Lanes<S, kLanes64> chosen_difference_margin[15] = {};
-        // One pass along v: sum_chosen_difference_margin; fills chosen_difference_margin.
+        Lanes<S, kLanes64> sum_d_difference_margin = S(0);
+        Lanes<S, kLanes64> d_difference_margin[15] = {};
+        // One pass along v: sum_d_difference_margin; fills d_difference_margin.
         for (int64_t v = 0; v < V; ++v) {
           const auto difference_margin = S(1) + to_value<T>(load_every(&score[b * V + v], V, active)) - own;
-          const auto chosen_difference_margin_here =
-              choose(difference_margin > S(0), d_loss_share,
-                     choose(difference_margin == S(0), S(0.5) * d_loss_share, S(0)));
-          chosen_difference_margin[v] = chosen_difference_margin_here;
+          const auto d_difference_margin_here =
+              choose(difference_margin > S(0), d_loss_total,
+                     choose(difference_margin == S(0), S(0.5) * d_loss_total, S(0)));
+          d_difference_margin[v] = d_difference_margin_here;
           const auto chosen = active && v != convert<int64_t>(load(&target[b], active));
-          if (any_lane(chosen)) {
-            sum_chosen_difference_margin += keep(chosen, chosen_difference_margin_here, S(0));
-          }
+          if (any_lane(chosen)) sum_d_difference_margin += keep(chosen, d_difference_margin_here, S(0));
         }
-        const auto d_own = -sum_chosen_difference_margin;
+        const auto d_own = -sum_d_difference_margin;
         // One pass along v: fills d_score.
         for (int64_t v = 0; v < V; ++v) {
           store_every(&d_score[b * V + v], V, active,
                       to_stored<T>(choose(v != convert<int64_t>(load(&target[b], active)),
-                                          chosen_difference_margin[v], d_own)));
+                                          d_difference_margin[v], d_own)));
         }
       });
     }
@@ -90,9 +88,9 @@ void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, co
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossBackwardWorkspace : Workspace {
-  int64_t chosen_difference_margin;
+  int64_t d_difference_margin;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
-    chosen_difference_margin = reserve(thread_bytes, V, kBytes<S>);
+    d_difference_margin = reserve(thread_bytes, V, kBytes<S>);
     most_threads = workers_for({B});
   }
 };
@@ -104,38 +102,38 @@ void hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S*
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
-    S* const chosen_difference_margin = reinterpret_cast<S*>(mine + space.chosen_difference_margin);
+    S* const d_difference_margin = reinterpret_cast<S*>(mine + space.d_difference_margin);
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = V <= 65536 / kBytes<T> ? smaller(b + 1, B - 1) : b;
       const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+      const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-      S sum_chosen_difference_margin = S(0);
+      S sum_d_difference_margin = S(0);
       const int32_t target_here = target[b];
-      // One pass along v: sum_chosen_difference_margin; fills chosen_difference_margin.
+      // One pass along v: sum_d_difference_margin; fills d_difference_margin.
       for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-        Sum<S, kLanesOf<S>> sum_chosen_difference_margin_lanes = S(0);
+        Sum<S, kLanesOf<S>> sum_d_difference_margin_lanes = S(0);
         for_lanes<kLanesOf<S>>(
             v_block, smaller(v_block + 4096, V),
-            [=, &sum_chosen_difference_margin_lanes](int64_t v, auto active) IN_SET {
+            [=, &sum_d_difference_margin_lanes](int64_t v, auto active) IN_SET {
               const auto difference_margin = S(1) + to_value<T>(load(&score[b * V + v], active)) - own;
-              const auto chosen_difference_margin_here =
-                  choose(difference_margin > S(0), d_loss_share,
-                         choose(difference_margin == S(0), Vector<S>(rounded(S(0.5) * d_loss_share)), S(0)));
-              store(&chosen_difference_margin[v], active, chosen_difference_margin_here);
+              const auto d_difference_margin_here =
+                  choose(difference_margin > S(0), d_loss_total,
+                         choose(difference_margin == S(0), Vector<S>(rounded(S(0.5) * d_loss_total)), S(0)));
+              store(&d_difference_margin[v], active, d_difference_margin_here);
               const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_here);
-              sum_chosen_difference_margin_lanes += keep(chosen, chosen_difference_margin_here, S(0));
+              sum_d_difference_margin_lanes += keep(chosen, d_difference_margin_here, S(0));
             });
-        sum_chosen_difference_margin += across(sum_chosen_difference_margin_lanes, Plus());
+        sum_d_difference_margin += across(sum_d_difference_margin_lanes, Plus());
       }
-      const S d_own = -sum_chosen_difference_margin;
+      const S d_own = -sum_d_difference_margin;
       // One pass along v: fills d_score.
       for_lines<kLanesOf<S>>(around_caches, &d_score[b * V], 0, V, [=](int64_t v, auto active) IN_SET {
         prefetch(&score[b_ahead * V + v]);
         store_around(&d_score[b * V + v], active,
                      to_stored<T>(choose(Positions<kLanesOf<S>>{v} != int64_t(target_here),
-                                         load(&chosen_difference_margin[v], active), d_own)),
+                                         load(&d_difference_margin[v], active), d_own)),
                      around_caches);
       });
     }

@@ -11,9 +11,8 @@
 //   real difference_prediction = prediction - target;
 //   real e = abs(difference_prediction);
 //   real d_each = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0) / max(size(N),
-//   1); real d_e = e <= delta ? d_each * e : d_each * delta; real sign_difference_prediction =
-//   sign(difference_prediction); d_prediction = d_e * sign_difference_prediction; d_target = -d_e *
-//   sign_difference_prediction;
+//   1); real d_e = d_each * (e <= delta ? e : delta); real d_difference_prediction = d_e *
+//   sign(difference_prediction); d_prediction = d_difference_prediction; d_target = -d_difference_prediction;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.

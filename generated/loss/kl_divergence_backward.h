@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real d_loss_share = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
+//   real d_loss_total = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
 //       / max(size(B), 1);
-//   d_prediction = target > 0 ? -d_loss_share * target : 0;
-//   d_target = target > 0 ? d_loss_share + d_loss_share * (log(target) - prediction) : 0;
+//   d_prediction = target > 0 ? -d_loss_total * target : 0;
+//   d_target = target > 0 ? d_loss_total + d_loss_total * (log(target) - prediction) : 0;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.

@@ -25,18 +25,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
                                   Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
-    const S d_loss_share =
+    const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (d_prediction != nullptr) {
         d_prediction[b * V + v] = to_stored<T>(
-            to_value<T>(target[b * V + v]) > S(0) ? -d_loss_share * to_value<T>(target[b * V + v]) : S(0));
+            to_value<T>(target[b * V + v]) > S(0) ? -d_loss_total * to_value<T>(target[b * V + v]) : S(0));
       }
       if (d_target != nullptr) {
         d_target[b * V + v] =
             to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
-                             ? d_loss_share + d_loss_share * (log(to_value<T>(target[b * V + v])) -
+                             ? d_loss_total + d_loss_total * (log(to_value<T>(target[b * V + v])) -
                                                               to_value<T>(prediction[b * V + v]))
                              : S(0));
       }

@@ -53,19 +53,19 @@ void kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+      const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       // One pass along v: fills d_prediction and d_target.
       for_lines<kLanesOf<S>>(around_caches, &d_prediction[b * V], 0, V, [=](int64_t v, auto active) IN_SET {
         const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
         store_around(&d_prediction[b * V + v], active,
-                     to_stored<T>(choose(target_here > S(0), -d_loss_share * target_here, S(0))),
+                     to_stored<T>(choose(target_here > S(0), -d_loss_total * target_here, S(0))),
                      around_caches);
         store_around(&d_target[b * V + v], active,
                      to_stored<T>(choose(
                          target_here > S(0),
                          multiply_add(log(target_here) - to_value<T>(load(&prediction[b * V + v], active)),
-                                      d_loss_share, d_loss_share),
+                                      d_loss_total, d_loss_total),
                          S(0))),
                      around_caches);
       });
@@ -82,21 +82,21 @@ void kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+      const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       // One pass along v: fills d_prediction and d_target.
       for_lanes<kLanesOf<S>>(0, V, [=](int64_t v, auto active) IN_SET {
         if (d_prediction != nullptr) {
           store(&d_prediction[b * V + v], active,
                 to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
-                                    -d_loss_share * to_value<T>(load(&target[b * V + v], active)), S(0))));
+                                    -d_loss_total * to_value<T>(load(&target[b * V + v], active)), S(0))));
         }
         if (d_target != nullptr) {
           store(&d_target[b * V + v], active,
                 to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
                                     multiply_add(log(to_value<T>(load(&target[b * V + v], active))) -
                                                      to_value<T>(load(&prediction[b * V + v], active)),
-                                                 d_loss_share, d_loss_share),
+                                                 d_loss_total, d_loss_total),
                                     S(0))));
         }
       });

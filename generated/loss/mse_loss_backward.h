@@ -9,8 +9,9 @@
 
 // Each element, by named axes:
 //   real e = prediction - target;
-//   d_prediction = 2 * d_loss * e / max(size(N), 1);
-//   d_target = -2 * d_loss * e / max(size(N), 1);
+//   real d_e = 2 * (d_loss / max(size(N), 1)) * e;
+//   d_prediction = d_e;
+//   d_target = -d_e;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.

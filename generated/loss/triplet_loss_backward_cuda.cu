@@ -4,16 +4,13 @@
 // and mean_loss
 //
 // Plan of triplet_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along D; what fits of anchor, positive, negative is read once and stays in registers, 1 packs a thread,
-//   or in shared memory.
+//   along D.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
-// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
-//   B * D of neg; 1 of max; 2 * B of sqrt.
+// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D each of sub, neg; B + 4 * B * D of mul; 2 * B * D + 1
+//   of div; 1 of max; 2 * B of sqrt.
 
 #include "triplet_loss_backward.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -24,133 +21,26 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-template <class S, class T>
 struct TripletLossBackwardWorkspace {
   int64_t sum_v_squared_slots, bytes = 0;
   explicit TripletLossBackwardWorkspace(int64_t B, int64_t D) {
-    sum_v_squared_slots =
-        reserve(bytes, RowShape(D, 1, B, 3 * kBytes<T>, 128, 1 * (16 / kBytes<T>)).slot_bytes, 1);
-  }
-};
-
-template <bool kWide, int kTurns, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
-    triplet_loss_backward_kernel(const Stored<T>* anchor, const Stored<T>* positive,
-                                 const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
-                                 Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative, Index B,
-                                 Index D, Index chunk, RowTeam team) {
-  team.begin<kTurns>();
-  char* tile = row_tile(team);
-  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> anchor_kept(team, tile, chunk);
-  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> positive_kept(team, tile, chunk);
-  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> negative_kept(team, tile, chunk);
-  const Index first = Index(blockIdx.x % team.chunks) * chunk;
-  const Index last = Index(smaller(first + chunk, D));
-  const bool takes_part = team.takes_part();
-  const Index items = Index(B);
-  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index b = item;
-    const S d_loss_share =
-        (d_loss != nullptr ? d_loss[b] : S(0)) +
-        (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    S sum_v_squared_own = S(0);
-    S sum_v_of_norm_squared_own = S(0);
-    anchor_kept.hold(team, &anchor[b * D + first]);
-    positive_kept.hold(team, &positive[b * D + first]);
-    negative_kept.hold(team, &negative[b * D + first]);
-    team.for_packs<kTurns, 16 / kBytes<T>, false>(first, last, [&](Index d_first, int turn) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
-      const auto anchor_pack = anchor_kept.load(turn, d_first - first, &anchor[b * D + d_first], remaining);
-      const auto positive_pack =
-          positive_kept.load(turn, d_first - first, &positive[b * D + d_first], remaining);
-      const auto negative_pack =
-          negative_kept.load(turn, d_first - first, &negative[b * D + d_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
-        if (i < remaining) sum_v_squared_own += v * v;
-        const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-        if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
-      }
-    });
-    S sum_v_squared = team.fold(takes_part ? sum_v_squared_own : S(0), Plus());
-    S sum_v_of_norm_squared = team.fold(takes_part ? sum_v_of_norm_squared_own : S(0), Plus());
-    const S root_v = sqrt(sum_v_squared);
-    const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
-    const S together_root_v = root_v - root_v_of_norm + S(1);
-    const S chosen_together_root_v =
-        together_root_v > S(0) ? d_loss_share : (together_root_v == S(0) ? S(0.5) * d_loss_share : S(0));
-    {
-      const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
-      const Reciprocal<S> per_root_v(root_v);
-      team.for_packs<kTurns, 16 / kBytes<T>, false>(first, last, [&](Index d_first, int turn) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
-        const auto anchor_pack =
-            anchor_kept.again(turn, d_first - first, &anchor[b * D + d_first], remaining);
-        const auto negative_pack =
-            negative_kept.again(turn, d_first - first, &negative[b * D + d_first], remaining);
-        const auto positive_pack =
-            positive_kept.again(turn, d_first - first, &positive[b * D + d_first], remaining);
-        Pack<Stored<T>, 16 / kBytes<T>> d_anchor_pack;
-        Pack<Stored<T>, 16 / kBytes<T>> d_positive_pack;
-        Pack<Stored<T>, 16 / kBytes<T>> d_negative_pack;
-#pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-          const S d_v_of_norm = -v_of_norm * chosen_together_root_v * per_root_v_of_norm;
-          const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
-          const S d_v = v * chosen_together_root_v * per_root_v;
-          d_anchor_pack[i] =
-              to_stored<T>((root_v_of_norm != S(0) ? d_v_of_norm : S(0)) + (root_v != S(0) ? d_v : S(0)));
-          d_positive_pack[i] = to_stored<T>(root_v != S(0) ? -v * chosen_together_root_v * per_root_v : S(0));
-          d_negative_pack[i] = to_stored<T>(
-              root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v * per_root_v_of_norm : S(0));
-        }
-        if (takes_part) store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
-        if (takes_part) store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
-        if (takes_part) store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
-      });
-    }
-  }
-}
-
-template <class Index, class S, class T>
-cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* positive,
-                                  const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
-                                  Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                  int64_t B, int64_t D, const TripletLossBackwardWorkspace<S, T>& space,
-                                  char* workspace, cudaStream_t stream) {
-  const bool wide =
-      aligned({anchor, positive, negative, d_anchor, d_positive, d_negative}) && D % (16 / kBytes<T>) == 0;
-  const RowShape shape(D, 1, B, 3 * kBytes<T>, 128, 1 * (16 / kBytes<T>), wide);
-  return launch_rows(!wide        ? triplet_loss_backward_kernel<false, 0, Index, S, T>
-                     : shape.held ? triplet_loss_backward_kernel<true, 1, Index, S, T>
-                                  : triplet_loss_backward_kernel<true, 0, Index, S, T>,
-                     shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative, d_loss,
-                     d_mean_loss, d_anchor, d_positive, d_negative, B, D);
-}
-
-// Where the intermediates lie in the workspace.
-struct TripletLossBackwardInPartWorkspace {
-  int64_t sum_v_squared_slots, bytes = 0;
-  explicit TripletLossBackwardInPartWorkspace(int64_t B, int64_t D) {
     sum_v_squared_slots = reserve(bytes, RowShape(D, 1, B, 0, 128).slot_bytes, 1);
   }
 };
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, 1)
-    triplet_loss_backward_in_part_kernel(const Stored<T>* anchor, const Stored<T>* positive,
-                                         const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
-                                         Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                         Index B, Index D, Index chunk, RowTeam team) {
+    triplet_loss_backward_kernel(const Stored<T>* anchor, const Stored<T>* positive,
+                                 const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
+                                 Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative, Index B,
+                                 Index D, Index chunk, RowTeam team) {
   team.begin();
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, D));
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    const S d_loss_share =
+    const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_v_squared_own = S(0);
@@ -175,41 +65,42 @@ __global__ void __launch_bounds__(512, 1)
     const S root_v = sqrt(sum_v_squared);
     const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
     const S together_root_v = root_v - root_v_of_norm + S(1);
-    const S chosen_together_root_v =
-        together_root_v > S(0) ? d_loss_share : (together_root_v == S(0) ? S(0.5) * d_loss_share : S(0));
+    const S d_together_root_v =
+        together_root_v > S(0) ? d_loss_total : (together_root_v == S(0) ? S(0.5) * d_loss_total : S(0));
     for (Index d = first + Index(threadIdx.x); d < last; d += Index(blockDim.x)) {
-      if (d_anchor != nullptr) {
+      S d_v_of_norm = S(0);
+      if (d_anchor != nullptr || d_negative != nullptr) {
         const S v_of_norm = to_value<T>(anchor[b * D + d]) - to_value<T>(negative[b * D + d]);
-        const S d_v_of_norm = -v_of_norm * chosen_together_root_v / root_v_of_norm;
+        d_v_of_norm = -d_together_root_v * v_of_norm / root_v_of_norm;
+      }
+      S d_v = S(0);
+      if (d_anchor != nullptr || d_positive != nullptr) {
         const S v = to_value<T>(anchor[b * D + d]) - to_value<T>(positive[b * D + d]);
-        const S d_v = v * chosen_together_root_v / root_v;
-        d_anchor[b * D + d] =
-            to_stored<T>((root_v_of_norm != S(0) ? d_v_of_norm : S(0)) + (root_v != S(0) ? d_v : S(0)));
+        d_v = d_together_root_v * v / root_v;
       }
-      if (d_positive != nullptr) {
-        const S v = to_value<T>(anchor[b * D + d]) - to_value<T>(positive[b * D + d]);
-        d_positive[b * D + d] = to_stored<T>(root_v != S(0) ? -v * chosen_together_root_v / root_v : S(0));
+      S chosen_root_v_of_norm = S(0);
+      if (d_anchor != nullptr || d_negative != nullptr) {
+        chosen_root_v_of_norm = root_v_of_norm != S(0) ? d_v_of_norm : S(0);
       }
-      if (d_negative != nullptr) {
-        const S v_of_norm = to_value<T>(anchor[b * D + d]) - to_value<T>(negative[b * D + d]);
-        d_negative[b * D + d] =
-            to_stored<T>(root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v / root_v_of_norm : S(0));
-      }
+      S chosen_root_v = S(0);
+      if (d_anchor != nullptr || d_positive != nullptr) chosen_root_v = root_v != S(0) ? d_v : S(0);
+      if (d_anchor != nullptr) d_anchor[b * D + d] = to_stored<T>(chosen_root_v_of_norm + chosen_root_v);
+      if (d_positive != nullptr) d_positive[b * D + d] = to_stored<T>(-chosen_root_v);
+      if (d_negative != nullptr) d_negative[b * D + d] = to_stored<T>(-chosen_root_v_of_norm);
     }
   }
 }
 
 template <class Index, class S, class T>
-cudaError_t triplet_loss_backward_in_part(const Stored<T>* anchor, const Stored<T>* positive,
-                                          const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
-                                          Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                          int64_t B, int64_t D,
-                                          const TripletLossBackwardInPartWorkspace& space, char* workspace,
-                                          cudaStream_t stream) {
+cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* positive,
+                                  const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
+                                  Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
+                                  int64_t B, int64_t D, const TripletLossBackwardWorkspace& space,
+                                  char* workspace, cudaStream_t stream) {
   const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
   const RowShape shape(D, 1, B, 0, 128);
-  return launch_rows(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
-                          : triplet_loss_backward_in_part_kernel<false, Index, S, T>,
+  return launch_rows(wide ? triplet_loss_backward_kernel<true, Index, S, T>
+                          : triplet_loss_backward_kernel<false, Index, S, T>,
                      shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative, d_loss,
                      d_mean_loss, d_anchor, d_positive, d_negative, B, D);
 }
@@ -233,53 +124,39 @@ int launch_triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posit
   if (B == 0 || D == 0) return 0;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_anchor != nullptr && d_positive != nullptr && d_negative != nullptr) {
-    const TripletLossBackwardWorkspace<S, T> space(B, D);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-    if (memory.status != 0) return memory.status;
-    return cuda_status(
-        small
-            ? triplet_loss_backward<int32_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
+  const TripletLossBackwardWorkspace space(B, D);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(
+      small ? triplet_loss_backward<int32_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
                                                    d_positive, d_negative, B, D, space, memory.data, queue)
             : triplet_loss_backward<int64_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
                                                    d_positive, d_negative, B, D, space, memory.data, queue));
-  }
-  const TripletLossBackwardInPartWorkspace space(B, D);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(small ? triplet_loss_backward_in_part<int32_t, S, T>(
-                                 anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive,
-                                 d_negative, B, D, space, memory.data, queue)
-                           : triplet_loss_backward_in_part<int64_t, S, T>(
-                                 anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive,
-                                 d_negative, B, D, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class S, class T>
 int64_t workspace_of_triplet_loss_backward(int64_t B, int64_t D) {
   if (const int status = check_sizes({{9, B}, {10, D}})) return -status;
   if (B == 0 || D == 0) return 0;
-  return std::max(
-      {TripletLossBackwardWorkspace<S, T>(B, D).bytes, TripletLossBackwardInPartWorkspace(B, D).bytes});
+  return TripletLossBackwardWorkspace(B, D).bytes;
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define TRIPLET_LOSS_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                                 \
-  extern "C" int64_t triplet_loss_backward_##NAME##_cuda_workspace(int64_t B, int64_t D) {                  \
-    return workspace_of_triplet_loss_backward<T, S>(B, D);                                                  \
-  }                                                                                                         \
-  extern "C" int triplet_loss_backward_##NAME##_cuda(                                                       \
-      const STORED* anchor, const STORED* positive, const STORED* negative, const T* d_loss,                \
-      const T* d_mean_loss, STORED* d_anchor, STORED* d_positive, STORED* d_negative, int64_t B, int64_t D, \
-      void* workspace, int64_t workspace_bytes, void* stream) {                                             \
-    return launch_triplet_loss_backward<T, S>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,    \
-                                              d_positive, d_negative, B, D, workspace, workspace_bytes,     \
-                                              stream);                                                      \
+#define TRIPLET_LOSS_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                              \
+  extern "C" int64_t triplet_loss_backward_##NAME##_cuda_workspace(int64_t B, int64_t D) {                   \
+    return workspace_of_triplet_loss_backward(B, D);                                                         \
+  }                                                                                                          \
+  extern "C" int triplet_loss_backward_##NAME##_cuda(                                                        \
+      const STORED* anchor, const STORED* positive, const STORED* negative, const OTHER* d_loss,             \
+      const OTHER* d_mean_loss, STORED* d_anchor, STORED* d_positive, STORED* d_negative, int64_t B,         \
+      int64_t D, void* workspace, int64_t workspace_bytes, void* stream) {                                   \
+    return launch_triplet_loss_backward<OTHER, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, \
+                                                  d_positive, d_negative, B, D, workspace, workspace_bytes,  \
+                                                  stream);                                                   \
   }
 TRIPLET_LOSS_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
 TRIPLET_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-TRIPLET_LOSS_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-TRIPLET_LOSS_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
+TRIPLET_LOSS_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
+TRIPLET_LOSS_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)

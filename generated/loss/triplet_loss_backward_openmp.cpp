@@ -5,8 +5,8 @@
 //
 // Plan of triplet_loss_backward_f32_f32: threads share B, neighbours along D.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
-// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
-//   B * D of neg; 1 of max; 2 * B of sqrt.
+// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D each of sub, neg; B + 4 * B * D of mul; 2 * B * D + 1
+//   of div; 1 of max; 2 * B of sqrt.
 // Where D <= 15 && D <= B: triplet_loss_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: triplet_loss_backward_in_part does one step after the other.
 
@@ -87,7 +87,7 @@ void triplet_loss_backward_short(const S* anchor, const S* positive, const S* ne
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanesOf<S>>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
-        const auto d_loss_share =
+        const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Vector<S>(S(0))) +
             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
         Vector<S> sum_v_squared = S(0);
@@ -108,20 +108,17 @@ void triplet_loss_backward_short(const S* anchor, const S* positive, const S* ne
         const auto root_v = sqrt(sum_v_squared);
         const auto root_v_of_norm = sqrt(sum_v_of_norm_squared);
         const auto together_root_v = root_v - root_v_of_norm + S(1);
-        const auto chosen_together_root_v =
-            choose(together_root_v > S(0), d_loss_share,
-                   choose(together_root_v == S(0), S(0.5) * d_loss_share, S(0)));
+        const auto d_together_root_v = choose(together_root_v > S(0), d_loss_total,
+                                              choose(together_root_v == S(0), S(0.5) * d_loss_total, S(0)));
         // One pass along d: fills d_anchor, d_positive and d_negative.
         for (int64_t d = 0; d < D; ++d) {
-          const auto d_v_of_norm = -v_of_norm[d] * chosen_together_root_v / root_v_of_norm;
-          const auto d_v = v[d] * chosen_together_root_v / root_v;
-          store_every(&d_anchor[b * D + d], D, active,
-                      choose(root_v_of_norm != S(0), d_v_of_norm, S(0)) + choose(root_v != S(0), d_v, S(0)));
-          store_every(&d_positive[b * D + d], D, active,
-                      choose(root_v != S(0), -v[d] * chosen_together_root_v / root_v, S(0)));
-          store_every(
-              &d_negative[b * D + d], D, active,
-              choose(root_v_of_norm != S(0), v_of_norm[d] * chosen_together_root_v / root_v_of_norm, S(0)));
+          const auto d_v_of_norm = -d_together_root_v * v_of_norm[d] / root_v_of_norm;
+          const auto d_v = d_together_root_v * v[d] / root_v;
+          const auto chosen_root_v_of_norm = choose(root_v_of_norm != S(0), d_v_of_norm, S(0));
+          const auto chosen_root_v = choose(root_v != S(0), d_v, S(0));
+          store_every(&d_anchor[b * D + d], D, active, chosen_root_v_of_norm + chosen_root_v);
+          store_every(&d_positive[b * D + d], D, active, -chosen_root_v);
+          store_every(&d_negative[b * D + d], D, active, -chosen_root_v_of_norm);
         }
       });
     }
@@ -138,7 +135,7 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = D <= 21848 / kBytes<S> - 1 ? smaller(b + 1, B - 1) : b;
       S sum_v_squared = S(0);
-      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+      const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       S sum_v_of_norm_squared = S(0);
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
@@ -160,9 +157,9 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
       const S root_v = std::sqrt(sum_v_squared);
       const S root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
       const S together_root_v = root_v - root_v_of_norm + S(1);
-      const S chosen_together_root_v =
-          together_root_v > S(0) ? d_loss_share
-                                 : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_share) : S(0));
+      const S d_together_root_v = together_root_v > S(0)
+                                      ? d_loss_total
+                                      : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_total) : S(0));
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lines<kLanesOf<S>>(around_caches, &d_anchor[b * D], 0, D, [=](int64_t d, auto active) IN_SET {
         prefetch(&anchor[b_ahead * D + d]);
@@ -170,20 +167,14 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
         prefetch(&negative[b_ahead * D + d]);
         const auto anchor_here = load_once(&anchor[b * D + d], active);
         const auto v_of_norm = anchor_here - load(&negative[b * D + d], active);
-        const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
+        const auto d_v_of_norm = quotient(-d_together_root_v * v_of_norm, root_v_of_norm);
         const auto v = anchor_here - load(&positive[b * D + d], active);
-        const auto d_v = quotient(v * chosen_together_root_v, root_v);
-        store_around(&d_anchor[b * D + d], active,
-                     (root_v_of_norm != S(0) ? d_v_of_norm : Vector<S>(S(0))) +
-                         (root_v != S(0) ? d_v : Vector<S>(S(0))),
-                     around_caches);
-        store_around(&d_positive[b * D + d], active,
-                     root_v != S(0) ? quotient(-v * chosen_together_root_v, root_v) : Vector<S>(S(0)),
-                     around_caches);
-        store_around(&d_negative[b * D + d], active,
-                     root_v_of_norm != S(0) ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
-                                            : Vector<S>(S(0)),
-                     around_caches);
+        const auto d_v = quotient(d_together_root_v * v, root_v);
+        const auto chosen_root_v_of_norm = root_v_of_norm != S(0) ? d_v_of_norm : Vector<S>(S(0));
+        const auto chosen_root_v = root_v != S(0) ? d_v : Vector<S>(S(0));
+        store_around(&d_anchor[b * D + d], active, chosen_root_v_of_norm + chosen_root_v, around_caches);
+        store_around(&d_positive[b * D + d], active, -chosen_root_v, around_caches);
+        store_around(&d_negative[b * D + d], active, -chosen_root_v_of_norm, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -200,7 +191,7 @@ void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* 
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = D <= 21848 / kBytes<S> - 1 ? smaller(b + 1, B - 1) : b;
       S sum_v_squared = S(0);
-      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+      const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       S sum_v_of_norm_squared = S(0);
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
@@ -222,34 +213,35 @@ void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* 
       const S root_v = std::sqrt(sum_v_squared);
       const S root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
       const S together_root_v = root_v - root_v_of_norm + S(1);
-      const S chosen_together_root_v =
-          together_root_v > S(0) ? d_loss_share
-                                 : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_share) : S(0));
+      const S d_together_root_v = together_root_v > S(0)
+                                      ? d_loss_total
+                                      : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_total) : S(0));
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lanes<kLanesOf<S>>(0, D, [=](int64_t d, auto active) IN_SET {
         prefetch(&anchor[b_ahead * D + d]);
         prefetch(&positive[b_ahead * D + d]);
         prefetch(&negative[b_ahead * D + d]);
-        if (d_anchor != nullptr) {
+        Vector<S> d_v_of_norm = S(0);
+        if (d_anchor != nullptr || d_negative != nullptr) {
           const auto v_of_norm = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-          const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
+          d_v_of_norm = quotient(-d_together_root_v * v_of_norm, root_v_of_norm);
+        }
+        Vector<S> d_v = S(0);
+        if (d_anchor != nullptr || d_positive != nullptr) {
           const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-          const auto d_v = quotient(v * chosen_together_root_v, root_v);
-          store(&d_anchor[b * D + d], active,
-                (root_v_of_norm != S(0) ? d_v_of_norm : Vector<S>(S(0))) +
-                    (root_v != S(0) ? d_v : Vector<S>(S(0))));
+          d_v = quotient(d_together_root_v * v, root_v);
         }
-        if (d_positive != nullptr) {
-          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
-          store(&d_positive[b * D + d], active,
-                root_v != S(0) ? quotient(-v * chosen_together_root_v, root_v) : Vector<S>(S(0)));
+        Vector<S> chosen_root_v_of_norm = S(0);
+        if (d_anchor != nullptr || d_negative != nullptr) {
+          chosen_root_v_of_norm = root_v_of_norm != S(0) ? d_v_of_norm : Vector<S>(S(0));
         }
-        if (d_negative != nullptr) {
-          const auto v_of_norm = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
-          store(&d_negative[b * D + d], active,
-                root_v_of_norm != S(0) ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
-                                       : Vector<S>(S(0)));
+        Vector<S> chosen_root_v = S(0);
+        if (d_anchor != nullptr || d_positive != nullptr) {
+          chosen_root_v = root_v != S(0) ? d_v : Vector<S>(S(0));
         }
+        if (d_anchor != nullptr) store(&d_anchor[b * D + d], active, chosen_root_v_of_norm + chosen_root_v);
+        if (d_positive != nullptr) store(&d_positive[b * D + d], active, -chosen_root_v);
+        if (d_negative != nullptr) store(&d_negative[b * D + d], active, -chosen_root_v_of_norm);
       });
     }
   });
@@ -265,7 +257,7 @@ void triplet_loss_backward_kernel_short(const uint16_t* anchor, const uint16_t* 
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanes32>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
-        const auto d_loss_share =
+        const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Lanes<float, kLanes32>(0.0f)) +
             (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
         Lanes<float, kLanes32> sum_v_squared = 0.0f;
@@ -286,20 +278,17 @@ void triplet_loss_backward_kernel_short(const uint16_t* anchor, const uint16_t* 
         const auto root_v = sqrt(sum_v_squared);
         const auto root_v_of_norm = sqrt(sum_v_of_norm_squared);
         const auto together_root_v = root_v - root_v_of_norm + 1.0f;
-        const auto chosen_together_root_v = choose(
-            together_root_v > 0.0f, d_loss_share, choose(together_root_v == 0.0f, 0.5f * d_loss_share, 0.0f));
+        const auto d_together_root_v = choose(together_root_v > 0.0f, d_loss_total,
+                                              choose(together_root_v == 0.0f, 0.5f * d_loss_total, 0.0f));
         // One pass along d: fills d_anchor, d_positive and d_negative.
         for (int64_t d = 0; d < D; ++d) {
-          const auto d_v_of_norm = -v_of_norm[d] * chosen_together_root_v / root_v_of_norm;
-          const auto d_v = v[d] * chosen_together_root_v / root_v;
-          store_every(&d_anchor[b * D + d], D, active,
-                      to_stored<T>(choose(root_v_of_norm != 0.0f, d_v_of_norm, 0.0f) +
-                                   choose(root_v != 0.0f, d_v, 0.0f)));
-          store_every(&d_positive[b * D + d], D, active,
-                      to_stored<T>(choose(root_v != 0.0f, -v[d] * chosen_together_root_v / root_v, 0.0f)));
-          store_every(&d_negative[b * D + d], D, active,
-                      to_stored<T>(choose(root_v_of_norm != 0.0f,
-                                          v_of_norm[d] * chosen_together_root_v / root_v_of_norm, 0.0f)));
+          const auto d_v_of_norm = -d_together_root_v * v_of_norm[d] / root_v_of_norm;
+          const auto d_v = d_together_root_v * v[d] / root_v;
+          const auto chosen_root_v_of_norm = choose(root_v_of_norm != 0.0f, d_v_of_norm, 0.0f);
+          const auto chosen_root_v = choose(root_v != 0.0f, d_v, 0.0f);
+          store_every(&d_anchor[b * D + d], D, active, to_stored<T>(chosen_root_v_of_norm + chosen_root_v));
+          store_every(&d_positive[b * D + d], D, active, to_stored<T>(-chosen_root_v));
+          store_every(&d_negative[b * D + d], D, active, to_stored<T>(-chosen_root_v_of_norm));
         }
       });
     }
@@ -316,7 +305,7 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = D <= 10922 ? smaller(b + 1, B - 1) : b;
       float sum_v_squared = 0.0f;
-      const float d_loss_share =
+      const float d_loss_total =
           (d_loss != nullptr ? d_loss[b] : 0.0f) +
           (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
       float sum_v_of_norm_squared = 0.0f;
@@ -339,9 +328,9 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
       const float root_v = std::sqrt(sum_v_squared);
       const float root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
       const float together_root_v = root_v - root_v_of_norm + 1.0f;
-      const float chosen_together_root_v =
-          together_root_v > 0.0f ? d_loss_share
-                                 : (together_root_v == 0.0f ? rounded(0.5f * d_loss_share) : 0.0f);
+      const float d_together_root_v = together_root_v > 0.0f
+                                          ? d_loss_total
+                                          : (together_root_v == 0.0f ? rounded(0.5f * d_loss_total) : 0.0f);
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lines<kLanes32>(around_caches, &d_anchor[b * D], 0, D, [=](int64_t d, auto active) IN_SET {
         prefetch(&anchor[b_ahead * D + d]);
@@ -349,22 +338,16 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
         prefetch(&negative[b_ahead * D + d]);
         const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
         const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
-        const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
+        const auto d_v_of_norm = quotient(-d_together_root_v * v_of_norm, root_v_of_norm);
         const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
-        const auto d_v = quotient(v * chosen_together_root_v, root_v);
-        store_around(&d_anchor[b * D + d], active,
-                     to_stored<T>((root_v_of_norm != 0.0f ? d_v_of_norm : Lanes<float, kLanes32>(0.0f)) +
-                                  (root_v != 0.0f ? d_v : Lanes<float, kLanes32>(0.0f))),
+        const auto d_v = quotient(d_together_root_v * v, root_v);
+        const auto chosen_root_v_of_norm =
+            root_v_of_norm != 0.0f ? d_v_of_norm : Lanes<float, kLanes32>(0.0f);
+        const auto chosen_root_v = root_v != 0.0f ? d_v : Lanes<float, kLanes32>(0.0f);
+        store_around(&d_anchor[b * D + d], active, to_stored<T>(chosen_root_v_of_norm + chosen_root_v),
                      around_caches);
-        store_around(&d_positive[b * D + d], active,
-                     to_stored<T>(root_v != 0.0f ? quotient(-v * chosen_together_root_v, root_v)
-                                                 : Lanes<float, kLanes32>(0.0f)),
-                     around_caches);
-        store_around(
-            &d_negative[b * D + d], active,
-            to_stored<T>(root_v_of_norm != 0.0f ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
-                                                : Lanes<float, kLanes32>(0.0f)),
-            around_caches);
+        store_around(&d_positive[b * D + d], active, to_stored<T>(-chosen_root_v), around_caches);
+        store_around(&d_negative[b * D + d], active, to_stored<T>(-chosen_root_v_of_norm), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -382,7 +365,7 @@ void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = D <= 10922 ? smaller(b + 1, B - 1) : b;
       float sum_v_squared = 0.0f;
-      const float d_loss_share =
+      const float d_loss_total =
           (d_loss != nullptr ? d_loss[b] : 0.0f) +
           (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
       float sum_v_of_norm_squared = 0.0f;
@@ -405,39 +388,40 @@ void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t
       const float root_v = std::sqrt(sum_v_squared);
       const float root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
       const float together_root_v = root_v - root_v_of_norm + 1.0f;
-      const float chosen_together_root_v =
-          together_root_v > 0.0f ? d_loss_share
-                                 : (together_root_v == 0.0f ? rounded(0.5f * d_loss_share) : 0.0f);
+      const float d_together_root_v = together_root_v > 0.0f
+                                          ? d_loss_total
+                                          : (together_root_v == 0.0f ? rounded(0.5f * d_loss_total) : 0.0f);
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lanes<kLanes32>(0, D, [=](int64_t d, auto active) IN_SET {
         prefetch(&anchor[b_ahead * D + d]);
         prefetch(&positive[b_ahead * D + d]);
         prefetch(&negative[b_ahead * D + d]);
+        Lanes<float, kLanes32> d_v_of_norm = 0.0f;
+        if (d_anchor != nullptr || d_negative != nullptr) {
+          const auto v_of_norm =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&negative[b * D + d], active));
+          d_v_of_norm = quotient(-d_together_root_v * v_of_norm, root_v_of_norm);
+        }
+        Lanes<float, kLanes32> d_v = 0.0f;
+        if (d_anchor != nullptr || d_positive != nullptr) {
+          const auto v =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&positive[b * D + d], active));
+          d_v = quotient(d_together_root_v * v, root_v);
+        }
+        Lanes<float, kLanes32> chosen_root_v_of_norm = 0.0f;
+        if (d_anchor != nullptr || d_negative != nullptr) {
+          chosen_root_v_of_norm = root_v_of_norm != 0.0f ? d_v_of_norm : Lanes<float, kLanes32>(0.0f);
+        }
+        Lanes<float, kLanes32> chosen_root_v = 0.0f;
+        if (d_anchor != nullptr || d_positive != nullptr) {
+          chosen_root_v = root_v != 0.0f ? d_v : Lanes<float, kLanes32>(0.0f);
+        }
         if (d_anchor != nullptr) {
-          const auto v_of_norm =
-              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&negative[b * D + d], active));
-          const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
-          const auto v =
-              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&positive[b * D + d], active));
-          const auto d_v = quotient(v * chosen_together_root_v, root_v);
-          store(&d_anchor[b * D + d], active,
-                to_stored<T>((root_v_of_norm != 0.0f ? d_v_of_norm : Lanes<float, kLanes32>(0.0f)) +
-                             (root_v != 0.0f ? d_v : Lanes<float, kLanes32>(0.0f))));
+          store(&d_anchor[b * D + d], active, to_stored<T>(chosen_root_v_of_norm + chosen_root_v));
         }
-        if (d_positive != nullptr) {
-          const auto v =
-              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&positive[b * D + d], active));
-          store(&d_positive[b * D + d], active,
-                to_stored<T>(root_v != 0.0f ? quotient(-v * chosen_together_root_v, root_v)
-                                            : Lanes<float, kLanes32>(0.0f)));
-        }
+        if (d_positive != nullptr) store(&d_positive[b * D + d], active, to_stored<T>(-chosen_root_v));
         if (d_negative != nullptr) {
-          const auto v_of_norm =
-              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&negative[b * D + d], active));
-          store(&d_negative[b * D + d], active,
-                to_stored<T>(root_v_of_norm != 0.0f
-                                 ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
-                                 : Lanes<float, kLanes32>(0.0f)));
+          store(&d_negative[b * D + d], active, to_stored<T>(-chosen_root_v_of_norm));
         }
       });
     }

@@ -13,11 +13,11 @@
 //   real sum_x_along_k = dot(x, up, K);
 //   real hidden = value_sum_x * sum_x_along_k;
 //   real d_hidden = dot(d_z, down, N);
-//   real sigmoid_sum_x = sigmoid(sum_x);
-//   real share = 1 + sum_x * sigmoid(-sum_x);
-//   d_x = dot(d_hidden, value_sum_x, up, H) + dot(d_hidden, gate, sum_x_along_k, sigmoid_sum_x, share, H);
-//   d_gate = dot(d_hidden, x, sum_x_along_k, sigmoid_sum_x, share, M);
-//   d_up = dot(d_hidden, x, value_sum_x, M);
+//   real d_sum_x_along_k = d_hidden * value_sum_x;
+//   real d_sum_x = d_hidden * sum_x_along_k * sigmoid(sum_x) * (1 + sum_x * sigmoid(-sum_x));
+//   d_x = dot(d_sum_x_along_k, up, H) + dot(d_sum_x, gate, H);
+//   d_gate = dot(d_sum_x, x, M);
+//   d_up = dot(d_sum_x_along_k, x, M);
 //   d_down = dot(d_z, hidden, M);
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

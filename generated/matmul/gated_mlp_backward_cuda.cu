@@ -2,13 +2,14 @@
 //
 // gated_mlp_backward: The gradient of gated_mlp by x, gate, up and down, given that of z
 //
-// Phase 1: a block for each of M, neighbours along H.
-// Phase 2: a block for each of H, neighbours along N.
-// Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share.
+// Phase 1: a block for each of H, neighbours along H.
+// Phase 2: a block for each of M, K, neighbours along H.
+// Kept by each worker: sum_x_along_k.
+// Through the workspace: sum_x, d_hidden, d_sum_x.
 // Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
 //   * M * K + 8 * H * K written.
-// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 4 * M * H + 13 * M * H *
-//   K of mul; M * H of neg; 3 * M * H of sigmoid.
+// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 7 * M * H + 6 * M * H * K
+//   of mul; M * H of neg; 3 * M * H of sigmoid.
 
 #include "gated_mlp_backward.h"
 
@@ -25,84 +26,96 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace {
-  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, bytes = 0;
+  int64_t sum_x, d_hidden, d_sum_x, part1_kernel_tiles, bytes = 0;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t H) {
-    value_sum_x = reserve(bytes, M * H, 4);
-    sum_x_along_k = reserve(bytes, M * H, 4);
+    sum_x = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
-    sigmoid_sum_x = reserve(bytes, M * H, 4);
-    share = reserve(bytes, M * H, 4);
+    d_sum_x = reserve(bytes, M * H, 4);
+    part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     gated_mlp_backward_part1_kernel(const float* x, const float* gate, const float* up, const float* down,
-                                    const float* d_z, float* d_x, Index M, Index K, Index H, Index N,
-                                    float* value_sum_x, float* sum_x_along_k, float* d_hidden,
-                                    float* sigmoid_sum_x, float* share) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    for (Index h = Index(threadIdx.x); h < H; h += Index(blockDim.x)) {
-      float sum_x = 0.0f;
+                                    const float* d_z, float* d_gate, float* d_up, float* d_down, Index M,
+                                    Index K, Index H, Index N, float* sum_x, float* d_hidden, float* d_sum_x,
+                                    char* tiles, int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  float* const sum_x_along_k = take<float>(tile, M);
+  for (Index item = Index(blockIdx.x); item < H; item += Index(gridDim.x)) {
+    const Index h = item;
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      sum_x[m * H + h] = 0.0f;
+      sum_x_along_k[m] = 0.0f;
+      // One pass along k: sum_x and sum_x_along_k.
+      for (Index k = 0; k < K; ++k) {
+        sum_x[m * H + h] += x[m * K + k] * gate[k * H + h];
+        sum_x_along_k[m] += x[m * K + k] * up[k * H + h];
+      }
       d_hidden[m * H + h] = 0.0f;
       // One pass along n: d_hidden.
       for (Index n = 0; n < N; ++n) d_hidden[m * H + h] += d_z[m * N + n] * down[h * N + n];
-      sum_x_along_k[m * H + h] = 0.0f;
-      // One pass along k: sum_x and sum_x_along_k.
-      for (Index k = 0; k < K; ++k) {
-        sum_x += x[m * K + k] * gate[k * H + h];
-        sum_x_along_k[m * H + h] += x[m * K + k] * up[k * H + h];
+      d_sum_x[m * H + h] = d_hidden[m * H + h] * sum_x_along_k[m] * sigmoid(sum_x[m * H + h]) *
+                           (1.0f + sum_x[m * H + h] * sigmoid(-sum_x[m * H + h]));
+    }
+    __syncthreads();
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
+      float sum_d_z_hidden = 0.0f;
+      // One pass along m: sum_d_z_hidden.
+      for (Index m = 0; m < M; ++m) {
+        const float value_sum_x = sum_x[m * H + h] * sigmoid(sum_x[m * H + h]);
+        const float hidden = value_sum_x * sum_x_along_k[m];
+        sum_d_z_hidden += d_z[m * N + n] * hidden;
       }
-      value_sum_x[m * H + h] = sum_x * sigmoid(sum_x);
-      sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
-      share[m * H + h] = 1.0f + sum_x * sigmoid(-sum_x);
+      d_down[h * N + n] = sum_d_z_hidden;
     }
     __syncthreads();
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
-      float sum_d_hidden = 0.0f;
-      float sum_d_hidden_share = 0.0f;
-      // One pass along h: sum_d_hidden and sum_d_hidden_share.
-      for (Index h = 0; h < H; ++h) {
-        sum_d_hidden += d_hidden[m * H + h] * value_sum_x[m * H + h] * up[k * H + h];
-        sum_d_hidden_share += d_hidden[m * H + h] * gate[k * H + h] * sum_x_along_k[m * H + h] *
-                              sigmoid_sum_x[m * H + h] * share[m * H + h];
+      float sum_d_sum_x_x = 0.0f;
+      float sum_d_sum_x_along_k_x = 0.0f;
+      // One pass along m: sum_d_sum_x_x and sum_d_sum_x_along_k_x.
+      for (Index m = 0; m < M; ++m) {
+        sum_d_sum_x_x += d_sum_x[m * H + h] * x[m * K + k];
+        const float value_sum_x = sum_x[m * H + h] * sigmoid(sum_x[m * H + h]);
+        const float d_sum_x_along_k = d_hidden[m * H + h] * value_sum_x;
+        sum_d_sum_x_along_k_x += d_sum_x_along_k * x[m * K + k];
       }
-      d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
+      d_gate[k * H + h] = sum_d_sum_x_x;
+      d_up[k * H + h] = sum_d_sum_x_along_k_x;
     }
     __syncthreads();
   }
 }
 
-template <class Index>
+template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    gated_mlp_backward_part2_kernel(const float* x, const float* d_z, float* d_gate, float* d_up,
-                                    float* d_down, Index M, Index K, Index H, Index N, float* value_sum_x,
-                                    float* sum_x_along_k, float* d_hidden, float* sigmoid_sum_x,
-                                    float* share) {
-  for (Index item = Index(blockIdx.x); item < H; item += Index(gridDim.x)) {
-    const Index h = item;
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      float sum_d_z_hidden = 0.0f;
-      // One pass along m: sum_d_z_hidden.
-      for (Index m = 0; m < M; ++m) {
-        const float hidden = value_sum_x[m * H + h] * sum_x_along_k[m * H + h];
-        sum_d_z_hidden += d_z[m * N + n] * hidden;
+    gated_mlp_backward_part2_kernel(const float* gate, const float* up, float* d_x, Index M, Index K, Index H,
+                                    float* sum_x, float* d_hidden, float* d_sum_x) {
+  for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
+    const Index m = Index(item / K);
+    const Index k = Index(item % K);
+    float sum_d_sum_x_along_k_up_own = 0.0f;
+    float sum_d_sum_x_gate_own = 0.0f;
+    for (Index h_first = Index(threadIdx.x) * 4; h_first < H; h_first += Index(blockDim.x) * 4) {
+      const Index remaining = kWide ? 4 : Index(H - h_first);
+      const auto sum_x_pack = load_pack<4, 1, kWide>(&sum_x[m * H + h_first], remaining);
+      const auto d_hidden_pack = load_pack<4, 1, kWide>(&d_hidden[m * H + h_first], remaining);
+      const auto up_pack = load_pack<4, 1, kWide>(&up[k * H + h_first], remaining);
+      const auto d_sum_x_pack = load_pack<4, 1, kWide>(&d_sum_x[m * H + h_first], remaining);
+      const auto gate_pack = load_pack<4, 1, kWide>(&gate[k * H + h_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float value_sum_x = sum_x_pack[i] * sigmoid(sum_x_pack[i]);
+        const float d_sum_x_along_k = d_hidden_pack[i] * value_sum_x;
+        if (i < remaining) sum_d_sum_x_along_k_up_own += d_sum_x_along_k * up_pack[i];
+        if (i < remaining) sum_d_sum_x_gate_own += d_sum_x_pack[i] * gate_pack[i];
       }
-      d_down[h * N + n] = sum_d_z_hidden;
     }
-    for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
-      float sum_d_hidden_share_along_m = 0.0f;
-      float sum_d_hidden_along_m = 0.0f;
-      // One pass along m: sum_d_hidden_share_along_m and sum_d_hidden_along_m.
-      for (Index m = 0; m < M; ++m) {
-        sum_d_hidden_share_along_m += d_hidden[m * H + h] * x[m * K + k] * sum_x_along_k[m * H + h] *
-                                      sigmoid_sum_x[m * H + h] * share[m * H + h];
-        sum_d_hidden_along_m += d_hidden[m * H + h] * x[m * K + k] * value_sum_x[m * H + h];
-      }
-      d_gate[k * H + h] = sum_d_hidden_share_along_m;
-      d_up[k * H + h] = sum_d_hidden_along_m;
-    }
+    float sum_d_sum_x_along_k_up = block_fold(sum_d_sum_x_along_k_up_own, Plus());
+    float sum_d_sum_x_gate = block_fold(sum_d_sum_x_gate_own, Plus());
+    if (threadIdx.x == 0) d_x[m * K + k] = sum_d_sum_x_along_k_up + sum_d_sum_x_gate;
   }
 }
 
@@ -111,27 +124,31 @@ cudaError_t gated_mlp_backward(const float* x, const float* gate, const float* u
                                const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down,
                                int64_t M, int64_t K, int64_t H, int64_t N,
                                const GatedMlpBackwardWorkspace& space, char* workspace, cudaStream_t stream) {
-  if (const cudaError_t error =
-          launch(gated_mlp_backward_part1_kernel<Index>, smaller(M, int64_t{1} << 30),
-                 block_threads(larger(H, K), M), 0, stream, x, gate, up, down, d_z, d_x, M, K, H, N,
-                 workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
-                 workspace + space.sigmoid_sum_x, workspace + space.share))
-    return error;
-  return launch(gated_mlp_backward_part2_kernel<Index>, smaller(H, int64_t{1} << 30),
-                block_threads(larger(N, K), H), 0, stream, x, d_z, d_gate, d_up, d_down, M, K, H, N,
-                workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
-                workspace + space.sigmoid_sum_x, workspace + space.share);
+  {
+    const int64_t tile_bytes = padded_bytes(M, 4);
+    const bool in_shared = tile_bytes <= 32768;
+    char* const tiles = in_shared ? nullptr : workspace + space.part1_kernel_tiles;
+    if (const cudaError_t error =
+            launch(gated_mlp_backward_part1_kernel<Index>, smaller(H, in_shared ? int64_t{1} << 30 : 1024),
+                   block_threads(larger(M, larger(N, K)), H),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gate, up, down, d_z,
+                   d_gate, d_up, d_down, M, K, H, N, workspace + space.sum_x, workspace + space.d_hidden,
+                   workspace + space.d_sum_x, tiles, tile_bytes))
+      return error;
+  }
+  const bool wide = aligned({workspace, up, gate}) && H % 4 == 0;
+  return launch(
+      wide ? gated_mlp_backward_part2_kernel<true, Index> : gated_mlp_backward_part2_kernel<false, Index>,
+      smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, gate, up, d_x, M, K, H,
+      workspace + space.sum_x, workspace + space.d_hidden, workspace + space.d_sum_x);
 }
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace {
-  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, part1_kernel_tiles, bytes = 0;
+  int64_t d_sum_x_along_k, d_sum_x, part1_kernel_tiles, bytes = 0;
   explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t H) {
-    value_sum_x = reserve(bytes, M * H, 4);
-    sum_x_along_k = reserve(bytes, M * H, 4);
-    d_hidden = reserve(bytes, M * H, 4);
-    sigmoid_sum_x = reserve(bytes, M * H, 4);
-    share = reserve(bytes, M * H, 4);
+    d_sum_x_along_k = reserve(bytes, M * H, 4);
+    d_sum_x = reserve(bytes, M * H, 4);
     part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
@@ -141,8 +158,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     gated_mlp_backward_in_part_part1_kernel(const float* x, const float* gate, const float* up,
                                             const float* down, const float* d_z, float* d_x, float* d_gate,
                                             float* d_up, float* d_down, Index M, Index K, Index H, Index N,
-                                            float* value_sum_x, float* sum_x_along_k, float* d_hidden,
-                                            float* sigmoid_sum_x, float* share, char* tiles,
+                                            float* d_sum_x_along_k, float* d_sum_x, char* tiles,
                                             int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -151,27 +167,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index h = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x = 0.0f;
+      float sum_x_along_k = 0.0f;
       if (d_x != nullptr || d_gate != nullptr || d_down != nullptr) {
         float sum_x_up = 0.0f;
         // One pass along k: sum_x_up.
         for (Index k = 0; k < K; ++k) sum_x_up += x[m * K + k] * up[k * H + h];
-        sum_x_along_k[m * H + h] = sum_x_up;
+        sum_x_along_k = sum_x_up;
       }
+      float d_hidden = 0.0f;
       if (d_x != nullptr || d_gate != nullptr || d_up != nullptr) {
         float sum_d_z_down = 0.0f;
         // One pass along n: sum_d_z_down.
         for (Index n = 0; n < N; ++n) sum_d_z_down += d_z[m * N + n] * down[h * N + n];
-        d_hidden[m * H + h] = sum_d_z_down;
+        d_hidden = sum_d_z_down;
       }
       // One pass along k: sum_x.
       for (Index k = 0; k < K; ++k) sum_x += x[m * K + k] * gate[k * H + h];
-      if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
-        value_sum_x[m * H + h] = sum_x * sigmoid(sum_x);
-      }
-      if (d_down != nullptr) hidden[m] = value_sum_x[m * H + h] * sum_x_along_k[m * H + h];
+      float value_sum_x = 0.0f;
+      if (d_x != nullptr || d_up != nullptr || d_down != nullptr) value_sum_x = sum_x * sigmoid(sum_x);
+      if (d_down != nullptr) hidden[m] = value_sum_x * sum_x_along_k;
+      if (d_x != nullptr || d_up != nullptr) d_sum_x_along_k[m * H + h] = d_hidden * value_sum_x;
       if (d_x != nullptr || d_gate != nullptr) {
-        sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
-        share[m * H + h] = 1.0f + sum_x * sigmoid(-sum_x);
+        d_sum_x[m * H + h] = d_hidden * sum_x_along_k * sigmoid(sum_x) * (1.0f + sum_x * sigmoid(-sum_x));
       }
     }
     __syncthreads();
@@ -186,21 +203,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     __syncthreads();
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
       if (d_gate != nullptr) {
-        float sum_d_hidden_share_along_m = 0.0f;
-        // One pass along m: sum_d_hidden_share_along_m.
-        for (Index m = 0; m < M; ++m) {
-          sum_d_hidden_share_along_m += d_hidden[m * H + h] * x[m * K + k] * sum_x_along_k[m * H + h] *
-                                        sigmoid_sum_x[m * H + h] * share[m * H + h];
-        }
-        d_gate[k * H + h] = sum_d_hidden_share_along_m;
+        float sum_d_sum_x_x = 0.0f;
+        // One pass along m: sum_d_sum_x_x.
+        for (Index m = 0; m < M; ++m) sum_d_sum_x_x += d_sum_x[m * H + h] * x[m * K + k];
+        d_gate[k * H + h] = sum_d_sum_x_x;
       }
       if (d_up != nullptr) {
-        float sum_d_hidden_along_m = 0.0f;
-        // One pass along m: sum_d_hidden_along_m.
-        for (Index m = 0; m < M; ++m) {
-          sum_d_hidden_along_m += d_hidden[m * H + h] * x[m * K + k] * value_sum_x[m * H + h];
-        }
-        d_up[k * H + h] = sum_d_hidden_along_m;
+        float sum_d_sum_x_along_k_x = 0.0f;
+        // One pass along m: sum_d_sum_x_along_k_x.
+        for (Index m = 0; m < M; ++m) sum_d_sum_x_along_k_x += d_sum_x_along_k[m * H + h] * x[m * K + k];
+        d_up[k * H + h] = sum_d_sum_x_along_k_x;
       }
     }
     __syncthreads();
@@ -210,35 +222,29 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     gated_mlp_backward_in_part_part2_kernel(const float* gate, const float* up, float* d_x, Index M, Index K,
-                                            Index H, float* value_sum_x, float* sum_x_along_k,
-                                            float* d_hidden, float* sigmoid_sum_x, float* share) {
+                                            Index H, float* d_sum_x_along_k, float* d_sum_x) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_hidden_own = 0.0f;
-      float sum_d_hidden_share_own = 0.0f;
+      float sum_d_sum_x_along_k_up_own = 0.0f;
+      float sum_d_sum_x_gate_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * 4; h_first < H; h_first += Index(blockDim.x) * 4) {
         const Index remaining = kWide ? 4 : Index(H - h_first);
-        const auto d_hidden_pack = load_pack<4, 1, kWide>(&d_hidden[m * H + h_first], remaining);
-        const auto value_sum_x_pack = load_pack<4, 1, kWide>(&value_sum_x[m * H + h_first], remaining);
+        const auto d_sum_x_along_k_pack =
+            load_pack<4, 1, kWide>(&d_sum_x_along_k[m * H + h_first], remaining);
         const auto up_pack = load_pack<4, 1, kWide>(&up[k * H + h_first], remaining);
+        const auto d_sum_x_pack = load_pack<4, 1, kWide>(&d_sum_x[m * H + h_first], remaining);
         const auto gate_pack = load_pack<4, 1, kWide>(&gate[k * H + h_first], remaining);
-        const auto sum_x_along_k_pack = load_pack<4, 1, kWide>(&sum_x_along_k[m * H + h_first], remaining);
-        const auto sigmoid_sum_x_pack = load_pack<4, 1, kWide>(&sigmoid_sum_x[m * H + h_first], remaining);
-        const auto share_pack = load_pack<4, 1, kWide>(&share[m * H + h_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (i < remaining) sum_d_hidden_own += d_hidden_pack[i] * value_sum_x_pack[i] * up_pack[i];
-          if (i < remaining) {
-            sum_d_hidden_share_own += d_hidden_pack[i] * gate_pack[i] * sum_x_along_k_pack[i] *
-                                      sigmoid_sum_x_pack[i] * share_pack[i];
-          }
+          if (i < remaining) sum_d_sum_x_along_k_up_own += d_sum_x_along_k_pack[i] * up_pack[i];
+          if (i < remaining) sum_d_sum_x_gate_own += d_sum_x_pack[i] * gate_pack[i];
         }
       }
-      float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
-      float sum_d_hidden_share = block_fold(sum_d_hidden_share_own, Plus());
-      if (threadIdx.x == 0) d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
+      float sum_d_sum_x_along_k_up = block_fold(sum_d_sum_x_along_k_up_own, Plus());
+      float sum_d_sum_x_gate = block_fold(sum_d_sum_x_gate_own, Plus());
+      if (threadIdx.x == 0) d_x[m * K + k] = sum_d_sum_x_along_k_up + sum_d_sum_x_gate;
     }
   }
 }
@@ -257,17 +263,15 @@ cudaError_t gated_mlp_backward_in_part(const float* x, const float* gate, const 
             launch(gated_mlp_backward_in_part_part1_kernel<Index>,
                    smaller(H, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, larger(N, K)), H),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gate, up, down, d_z,
-                   d_x, d_gate, d_up, d_down, M, K, H, N, workspace + space.value_sum_x,
-                   workspace + space.sum_x_along_k, workspace + space.d_hidden,
-                   workspace + space.sigmoid_sum_x, workspace + space.share, tiles, tile_bytes))
+                   d_x, d_gate, d_up, d_down, M, K, H, N, workspace + space.d_sum_x_along_k,
+                   workspace + space.d_sum_x, tiles, tile_bytes))
       return error;
   }
   const bool wide = aligned({workspace, up, gate}) && H % 4 == 0;
   return launch(wide ? gated_mlp_backward_in_part_part2_kernel<true, Index>
                      : gated_mlp_backward_in_part_part2_kernel<false, Index>,
                 smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, gate, up, d_x, M, K,
-                H, workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
-                workspace + space.sigmoid_sum_x, workspace + space.share);
+                H, workspace + space.d_sum_x_along_k, workspace + space.d_sum_x);
 }
 
 }  // namespace

@@ -5,19 +5,19 @@
 // Phase 1: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
-// Phase 4: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
-// Phase 5: one thread computes d_x, where there are several H_shares.
-// Phase 6: threads share M, K, neighbours along H, unless there are several H_shares.
-// Phase 7: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
-// Phase 8: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
-// Phase 9: one thread computes d_gate, d_up, where there are several M_shares.
-// Phase 10: threads share H, K, neighbours along H, unless there are several M_shares.
-// Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
-//   sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part.
+// Phase 4: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
+// Phase 5: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
+// Phase 6: one thread computes d_gate, d_up, where there are several M_shares.
+// Phase 7: threads share H, K, neighbours along H, unless there are several M_shares.
+// Phase 8: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
+// Phase 9: one thread computes d_x, where there are several H_shares.
+// Phase 10: threads share M, K, neighbours along H, unless there are several H_shares.
+// Through the workspace: sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_x_part,
+//   sum_d_sum_x_along_k_x_part, sum_d_sum_x_along_k_up_part, sum_d_sum_x_gate_part.
 // Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
 //   * M * K + 8 * H * K written.
-// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 4 * M * H + 13 * M * H *
-//   K of mul; M * H of neg; 3 * M * H of sigmoid.
+// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 7 * M * H + 6 * M * H * K
+//   of mul; M * H of neg; 3 * M * H of sigmoid.
 // Where an output is not wanted: gated_mlp_backward_in_part does one step after the other.
 
 #include "gated_mlp_backward.h"
@@ -58,27 +58,22 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace : Workspace {
-  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
-      sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part,
-      d_hidden_here_panels, d_hidden_here_own_panels, sum_x_here_panels, sum_x_here_own_panels,
-      sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, sum_d_z_hidden_panels,
-      sum_d_z_hidden_own_panels;
+  int64_t sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_x_part,
+      sum_d_sum_x_along_k_x_part, sum_d_sum_x_along_k_up_part, sum_d_sum_x_gate_part, sum_x_here_panels,
+      sum_x_here_own_panels, sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, d_hidden_here_panels,
+      d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
+    const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
+    sum_x = reserve(bytes, M * H, 4);
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
-    sigmoid_sum_x = reserve(bytes, M * H, 4);
-    share = reserve(bytes, M * H, 4);
-    sum_d_hidden_part = reserve(bytes, H_shares * M * K, 4);
-    sum_d_hidden_share_part = reserve(bytes, H_shares * M * K, 4);
-    sum_d_hidden_share_along_m_part = reserve(bytes, M_shares * K * H, 4);
-    sum_d_hidden_along_m_part = reserve(bytes, M_shares * K * H, 4);
-    d_hidden_here_panels =
-        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
-    d_hidden_here_own_panels = reserve(
-        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
+    d_sum_x = reserve(bytes, M * H, 4);
+    sum_d_sum_x_x_part = reserve(bytes, M_shares * K * H, 4);
+    sum_d_sum_x_along_k_x_part = reserve(bytes, M_shares * K * H, 4);
+    sum_d_sum_x_along_k_up_part = reserve(bytes, H_shares * M * K, 4);
+    sum_d_sum_x_gate_part = reserve(bytes, H_shares * M * K, 4);
     sum_x_here_panels =
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_here_own_panels = reserve(
@@ -87,6 +82,10 @@ struct GatedMlpBackwardWorkspace : Workspace {
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_along_k_here_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+    d_hidden_here_panels =
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
+    d_hidden_here_own_panels = reserve(
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
     sum_d_z_hidden_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
@@ -99,32 +98,19 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                         const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down, int64_t M,
                         int64_t K, int64_t H, int64_t N, const GatedMlpBackwardWorkspace& space,
                         char* workspace, int64_t threads) {
-  const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
   const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
+  const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
+  float* const sum_x = reinterpret_cast<float*>(workspace + space.sum_x);
   float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
   float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
-  float* const sigmoid_sum_x = reinterpret_cast<float*>(workspace + space.sigmoid_sum_x);
-  float* const share = reinterpret_cast<float*>(workspace + space.share);
-  float* const sum_d_hidden_part = reinterpret_cast<float*>(workspace + space.sum_d_hidden_part);
-  float* const sum_d_hidden_share_part = reinterpret_cast<float*>(workspace + space.sum_d_hidden_share_part);
-  float* const sum_d_hidden_share_along_m_part =
-      reinterpret_cast<float*>(workspace + space.sum_d_hidden_share_along_m_part);
-  float* const sum_d_hidden_along_m_part =
-      reinterpret_cast<float*>(workspace + space.sum_d_hidden_along_m_part);
-  char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
-  in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
-    char* const d_hidden_here_own_panels =
-        memory_of_thread(space, workspace) + space.d_hidden_here_own_panels;
-    // Tiles of m x h stay in registers while they go down n: d_hidden_here.
-    contract_products<float, kLanes32>(
-        all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
-        [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
-        AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
-                       IN_SET { right = load_every(&down[h * N + n], N, active); }},
-        [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
-            IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
-  });
+  float* const d_sum_x = reinterpret_cast<float*>(workspace + space.d_sum_x);
+  float* const sum_d_sum_x_x_part = reinterpret_cast<float*>(workspace + space.sum_d_sum_x_x_part);
+  float* const sum_d_sum_x_along_k_x_part =
+      reinterpret_cast<float*>(workspace + space.sum_d_sum_x_along_k_x_part);
+  float* const sum_d_sum_x_along_k_up_part =
+      reinterpret_cast<float*>(workspace + space.sum_d_sum_x_along_k_up_part);
+  float* const sum_d_sum_x_gate_part = reinterpret_cast<float*>(workspace + space.sum_d_sum_x_gate_part);
   char* const sum_x_here_panels = workspace + space.sum_x_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
     char* const sum_x_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_here_own_panels;
@@ -135,9 +121,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = load(&gate[k * H + h], active); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_here) IN_SET {
+          store(&sum_x[m * H + h], active, sum_x_here);
           store(&value_sum_x[m * H + h], active, sum_x_here * sigmoid(sum_x_here));
-          store(&sigmoid_sum_x[m * H + h], active, sigmoid(sum_x_here));
-          store(&share[m * H + h], active, multiply_add(sum_x_here, sigmoid(-sum_x_here), 1.0f));
         });
   });
   char* const sum_x_along_k_here_panels = workspace + space.sum_x_along_k_here_panels;
@@ -152,89 +137,25 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
         [=](int64_t m, int64_t h, auto active, auto sum_x_along_k_here)
             IN_SET { store(&sum_x_along_k[m * H + h], active, sum_x_along_k_here); });
   });
-  if (H_shares > 1) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
-        for (int64_t m = 0; m < M; ++m) {
-          for (int64_t k = 0; k < K; ++k) {
-            float sum_d_hidden = 0.0f;
-            float sum_d_hidden_share = 0.0f;
-            const int64_t h_begin = share_begin(h_share, H_shares, H, 64),
-                          h_end = share_begin(h_share + 1, H_shares, H, 64);
-            // One pass along this share of h: sum_d_hidden and sum_d_hidden_share.
-            for (int64_t h_block = h_begin; h_block < h_end; h_block += 4096) {
-              Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
-              Lanes<float, kLanes32> sum_d_hidden_share_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  h_block, smaller(h_block + 4096, h_end),
-                  [=, &sum_d_hidden_lanes, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
-                    add_product(sum_d_hidden_lanes, active,
-                                load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
-                                load(&up[k * H + h], active));
-                    add_product(sum_d_hidden_share_lanes, active,
-                                load(&d_hidden[m * H + h], active) * load(&gate[k * H + h], active) *
-                                    load(&sum_x_along_k[m * H + h], active) *
-                                    load(&sigmoid_sum_x[m * H + h], active),
-                                load(&share[m * H + h], active));
-                  });
-              sum_d_hidden += across(sum_d_hidden_lanes, Plus());
-              sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
-            }
-            sum_d_hidden_part[(h_share * M + m) * K + k] = sum_d_hidden;
-            sum_d_hidden_share_part[(h_share * M + m) * K + k] = sum_d_hidden_share;
-          }
-        }
-      }
-    });
-    for (int64_t m = 0; m < M; ++m) {
-      for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_hidden = 0.0f;
-        Lanes<float, kLanes32> sum_d_hidden_share = 0.0f;
-        // Puts the shares together, in order: sum_d_hidden and sum_d_hidden_share.
-        for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
-          sum_d_hidden += load(&sum_d_hidden_part[(h_share * M + m) * K + k], active);
-          sum_d_hidden_share += load(&sum_d_hidden_share_part[(h_share * M + m) * K + k], active);
-        }
-        store(&d_x[m * K + k], active, sum_d_hidden + sum_d_hidden_share);
-      });
-    }
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * H * 8 >= kBeyondCaches;
-          float sum_d_hidden = 0.0f;
-          float sum_d_hidden_share = 0.0f;
-          // One pass along h: sum_d_hidden and sum_d_hidden_share.
-          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
-            Lanes<float, kLanes32> sum_d_hidden_share_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                h_block, smaller(h_block + 4096, H),
-                [=, &sum_d_hidden_lanes, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
-                  if (from_memory) prefetch_soon(2048, &gate[k * H + h]);
-                  if (from_memory) prefetch_soon(2048, &up[k * H + h]);
-                  add_product(sum_d_hidden_lanes, active,
-                              load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
-                              load(&up[k * H + h], active));
-                  add_product(sum_d_hidden_share_lanes, active,
-                              load(&d_hidden[m * H + h], active) * load(&gate[k * H + h], active) *
-                                  load(&sum_x_along_k[m * H + h], active) *
-                                  load(&sigmoid_sum_x[m * H + h], active),
-                              load(&share[m * H + h], active));
-                });
-            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
-            sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
-          }
-          d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
-        }
-      }
-    });
-  }
+  char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
+  in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
+    char* const d_hidden_here_own_panels =
+        memory_of_thread(space, workspace) + space.d_hidden_here_own_panels;
+    // Tiles of m x h stay in registers while they go down n: d_hidden_here.
+    contract_products<float, kLanes32>(
+        all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
+        [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
+        AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
+                       IN_SET { right = load_every(&down[h * N + n], N, active); }},
+        [=](int64_t m, int64_t h, auto active, auto d_hidden_here) IN_SET {
+          store(&d_hidden[m * H + h], active, d_hidden_here);
+          store(&d_sum_x[m * H + h], active,
+                d_hidden_here * load(&sum_x_along_k[m * H + h], active) *
+                    sigmoid(load(&sum_x[m * H + h], active)) *
+                    multiply_add(load(&sum_x[m * H + h], active), sigmoid(-load(&sum_x[m * H + h], active)),
+                                 1.0f));
+        });
+  });
   const bool around_caches = H * N * 4 >= kBeyondCaches;
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
@@ -259,48 +180,44 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t h = 0; h < H; ++h) {
           for (int64_t k = 0; k < K; ++k) {
-            float sum_d_hidden_share_along_m = 0.0f;
-            float sum_d_hidden_along_m = 0.0f;
+            float sum_d_sum_x_x = 0.0f;
+            float sum_d_sum_x_along_k_x = 0.0f;
             const int64_t m_begin = share_begin(m_share, M_shares, M, 64),
                           m_end = share_begin(m_share + 1, M_shares, M, 64);
-            // One pass along this share of m: sum_d_hidden_share_along_m and sum_d_hidden_along_m.
+            // One pass along this share of m: sum_d_sum_x_x and sum_d_sum_x_along_k_x.
             for (int64_t m_block = m_begin; m_block < m_end; m_block += 4096) {
-              Lanes<float, kLanes32> sum_d_hidden_share_along_m_lanes = 0.0f;
-              Sum<float, kLanes32> sum_d_hidden_along_m_lanes = 0.0f;
-              for_lanes<kLanes32>(m_block, smaller(m_block + 4096, m_end),
-                                  [=, &sum_d_hidden_share_along_m_lanes, &sum_d_hidden_along_m_lanes](
-                                      int64_t m, auto active) IN_SET {
-                                    const auto x_here = load_every(&x[m * K + k], K, active);
-                                    add_product(sum_d_hidden_share_along_m_lanes, active,
-                                                load_every(&d_hidden[m * H + h], H, active) * x_here *
-                                                    load_every(&sum_x_along_k[m * H + h], H, active) *
-                                                    load_every(&sigmoid_sum_x[m * H + h], H, active),
-                                                load_every(&share[m * H + h], H, active));
-                                    add_product(sum_d_hidden_along_m_lanes, active,
-                                                load_every(&d_hidden[m * H + h], H, active) * x_here,
-                                                load_every(&value_sum_x[m * H + h], H, active));
-                                  });
-              sum_d_hidden_share_along_m += across(sum_d_hidden_share_along_m_lanes, Plus());
-              sum_d_hidden_along_m += across(sum_d_hidden_along_m_lanes, Plus());
+              Sum<float, kLanes32> sum_d_sum_x_x_lanes = 0.0f;
+              Sum<float, kLanes32> sum_d_sum_x_along_k_x_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  m_block, smaller(m_block + 4096, m_end),
+                  [=, &sum_d_sum_x_x_lanes, &sum_d_sum_x_along_k_x_lanes](int64_t m, auto active) IN_SET {
+                    const auto x_here = load_every(&x[m * K + k], K, active);
+                    add_product(sum_d_sum_x_x_lanes, active, load_every(&d_sum_x[m * H + h], H, active),
+                                x_here);
+                    const auto d_sum_x_along_k = load_every(&d_hidden[m * H + h], H, active) *
+                                                 load_every(&value_sum_x[m * H + h], H, active);
+                    add_product(sum_d_sum_x_along_k_x_lanes, active, d_sum_x_along_k, x_here);
+                  });
+              sum_d_sum_x_x += across(sum_d_sum_x_x_lanes, Plus());
+              sum_d_sum_x_along_k_x += across(sum_d_sum_x_along_k_x_lanes, Plus());
             }
-            sum_d_hidden_share_along_m_part[(m_share * K + k) * H + h] = sum_d_hidden_share_along_m;
-            sum_d_hidden_along_m_part[(m_share * K + k) * H + h] = sum_d_hidden_along_m;
+            sum_d_sum_x_x_part[(m_share * K + k) * H + h] = sum_d_sum_x_x;
+            sum_d_sum_x_along_k_x_part[(m_share * K + k) * H + h] = sum_d_sum_x_along_k_x;
           }
         }
       }
     });
     for_lanes<kLanes32>(0, H, [=](int64_t h, auto active) IN_SET {
       for (int64_t k = 0; k < K; ++k) {
-        Lanes<float, kLanes32> sum_d_hidden_share_along_m = 0.0f;
-        Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
-        // Puts the shares together, in order: sum_d_hidden_share_along_m and sum_d_hidden_along_m.
+        Lanes<float, kLanes32> sum_d_sum_x_x = 0.0f;
+        Lanes<float, kLanes32> sum_d_sum_x_along_k_x = 0.0f;
+        // Puts the shares together, in order: sum_d_sum_x_x and sum_d_sum_x_along_k_x.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_hidden_share_along_m +=
-              load(&sum_d_hidden_share_along_m_part[(m_share * K + k) * H + h], active);
-          sum_d_hidden_along_m += load(&sum_d_hidden_along_m_part[(m_share * K + k) * H + h], active);
+          sum_d_sum_x_x += load(&sum_d_sum_x_x_part[(m_share * K + k) * H + h], active);
+          sum_d_sum_x_along_k_x += load(&sum_d_sum_x_along_k_x_part[(m_share * K + k) * H + h], active);
         }
-        store(&d_gate[k * H + h], active, sum_d_hidden_share_along_m);
-        store(&d_up[k * H + h], active, sum_d_hidden_along_m);
+        store(&d_gate[k * H + h], active, sum_d_sum_x_x);
+        store(&d_up[k * H + h], active, sum_d_sum_x_along_k_x);
       }
     });
   } else {
@@ -310,29 +227,107 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
       for (int64_t h_first = 0; h_first < H; h_first += 256) {
         for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
           for (int64_t k = 0; k < K; ++k) {
-            Lanes<float, kLanes32> sum_d_hidden_share_along_m = 0.0f;
-            Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
+            Lanes<float, kLanes32> sum_d_sum_x_x = 0.0f;
+            Lanes<float, kLanes32> sum_d_sum_x_along_k_x = 0.0f;
             for (int64_t m_first = 0; m_first < M; m_first += 4096) {
               const int64_t m_end = smaller(m_first + 4096, M);
-              Lanes<float, kLanes32> sum_d_hidden_share_along_m_in_block = 0.0f;
-              Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
-              // One pass along m: sum_d_hidden_share_along_m_in_block and sum_d_hidden_along_m_in_block.
+              Lanes<float, kLanes32> sum_d_sum_x_x_in_block = 0.0f;
+              Lanes<float, kLanes32> sum_d_sum_x_along_k_x_in_block = 0.0f;
+              // One pass along m: sum_d_sum_x_x_in_block and sum_d_sum_x_along_k_x_in_block.
               for (int64_t m = m_first; m < m_end; ++m) {
-                sum_d_hidden_share_along_m_in_block = multiply_add(
-                    load(&d_hidden[m * H + h], active) * x[m * K + k] *
-                        load(&sum_x_along_k[m * H + h], active) * load(&sigmoid_sum_x[m * H + h], active),
-                    load(&share[m * H + h], active), sum_d_hidden_share_along_m_in_block);
-                sum_d_hidden_along_m_in_block =
-                    multiply_add(load(&d_hidden[m * H + h], active) * x[m * K + k],
-                                 load(&value_sum_x[m * H + h], active), sum_d_hidden_along_m_in_block);
+                sum_d_sum_x_x_in_block =
+                    multiply_add(load(&d_sum_x[m * H + h], active), x[m * K + k], sum_d_sum_x_x_in_block);
+                const auto d_sum_x_along_k =
+                    load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
+                sum_d_sum_x_along_k_x_in_block =
+                    multiply_add(d_sum_x_along_k, x[m * K + k], sum_d_sum_x_along_k_x_in_block);
               }
-              sum_d_hidden_share_along_m += sum_d_hidden_share_along_m_in_block;
-              sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
+              sum_d_sum_x_x += sum_d_sum_x_x_in_block;
+              sum_d_sum_x_along_k_x += sum_d_sum_x_along_k_x_in_block;
             }
-            store(&d_gate[k * H + h], active, sum_d_hidden_share_along_m);
-            store(&d_up[k * H + h], active, sum_d_hidden_along_m);
+            store(&d_gate[k * H + h], active, sum_d_sum_x_x);
+            store(&d_up[k * H + h], active, sum_d_sum_x_along_k_x);
           }
         });
+      }
+    });
+  }
+  if (H_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          for (int64_t k = 0; k < K; ++k) {
+            float sum_d_sum_x_along_k_up = 0.0f;
+            float sum_d_sum_x_gate = 0.0f;
+            const int64_t h_begin = share_begin(h_share, H_shares, H, 64),
+                          h_end = share_begin(h_share + 1, H_shares, H, 64);
+            // One pass along this share of h: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
+            for (int64_t h_block = h_begin; h_block < h_end; h_block += 4096) {
+              Sum<float, kLanes32> sum_d_sum_x_along_k_up_lanes = 0.0f;
+              Sum<float, kLanes32> sum_d_sum_x_gate_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  h_block, smaller(h_block + 4096, h_end),
+                  [=, &sum_d_sum_x_along_k_up_lanes, &sum_d_sum_x_gate_lanes](int64_t h, auto active) IN_SET {
+                    const auto d_sum_x_along_k =
+                        load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
+                    add_product(sum_d_sum_x_along_k_up_lanes, active, d_sum_x_along_k,
+                                load(&up[k * H + h], active));
+                    add_product(sum_d_sum_x_gate_lanes, active, load(&d_sum_x[m * H + h], active),
+                                load(&gate[k * H + h], active));
+                  });
+              sum_d_sum_x_along_k_up += across(sum_d_sum_x_along_k_up_lanes, Plus());
+              sum_d_sum_x_gate += across(sum_d_sum_x_gate_lanes, Plus());
+            }
+            sum_d_sum_x_along_k_up_part[(h_share * M + m) * K + k] = sum_d_sum_x_along_k_up;
+            sum_d_sum_x_gate_part[(h_share * M + m) * K + k] = sum_d_sum_x_gate;
+          }
+        }
+      }
+    });
+    for (int64_t m = 0; m < M; ++m) {
+      for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_sum_x_along_k_up = 0.0f;
+        Lanes<float, kLanes32> sum_d_sum_x_gate = 0.0f;
+        // Puts the shares together, in order: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
+        for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
+          sum_d_sum_x_along_k_up += load(&sum_d_sum_x_along_k_up_part[(h_share * M + m) * K + k], active);
+          sum_d_sum_x_gate += load(&sum_d_sum_x_gate_part[(h_share * M + m) * K + k], active);
+        }
+        store(&d_x[m * K + k], active, sum_d_sum_x_along_k_up + sum_d_sum_x_gate);
+      });
+    }
+  } else {
+    // Each fold in one piece.
+    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        for (int64_t k = 0; k < K; ++k) {
+          const bool from_memory = K * H * 8 >= kBeyondCaches;
+          float sum_d_sum_x_along_k_up = 0.0f;
+          float sum_d_sum_x_gate = 0.0f;
+          // One pass along h: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
+          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
+            Sum<float, kLanes32> sum_d_sum_x_along_k_up_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_sum_x_gate_lanes = 0.0f;
+            for_lanes<kLanes32>(
+                h_block, smaller(h_block + 4096, H),
+                [=, &sum_d_sum_x_along_k_up_lanes, &sum_d_sum_x_gate_lanes](int64_t h, auto active) IN_SET {
+                  if (from_memory) prefetch_soon(2048, &gate[k * H + h]);
+                  if (from_memory) prefetch_soon(2048, &up[k * H + h]);
+                  const auto d_sum_x_along_k =
+                      load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
+                  add_product(sum_d_sum_x_along_k_up_lanes, active, d_sum_x_along_k,
+                              load(&up[k * H + h], active));
+                  add_product(sum_d_sum_x_gate_lanes, active, load(&d_sum_x[m * H + h], active),
+                              load(&gate[k * H + h], active));
+                });
+            sum_d_sum_x_along_k_up += across(sum_d_sum_x_along_k_up_lanes, Plus());
+            sum_d_sum_x_gate += across(sum_d_sum_x_gate_lanes, Plus());
+          }
+          d_x[m * K + k] = sum_d_sum_x_along_k_up + sum_d_sum_x_gate;
+        }
       }
     });
   }
@@ -340,14 +335,11 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace : Workspace {
-  int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share;
+  int64_t hidden, d_sum_x_along_k, d_sum_x;
   explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t H) {
-    value_sum_x = reserve(bytes, M * H, 4);
-    sum_x_along_k = reserve(bytes, M * H, 4);
     hidden = reserve(thread_bytes, M, 4);
-    d_hidden = reserve(bytes, M * H, 4);
-    sigmoid_sum_x = reserve(bytes, M * H, 4);
-    share = reserve(bytes, M * H, 4);
+    d_sum_x_along_k = reserve(bytes, M * H, 4);
+    d_sum_x = reserve(bytes, M * H, 4);
     most_threads = workers_for({H});
   }
 };
@@ -358,11 +350,8 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                 int64_t M, int64_t K, int64_t H, int64_t N,
                                 const GatedMlpBackwardInPartWorkspace& space, char* workspace,
                                 int64_t threads) {
-  float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
-  float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
-  float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
-  float* const sigmoid_sum_x = reinterpret_cast<float*>(workspace + space.sigmoid_sum_x);
-  float* const share = reinterpret_cast<float*>(workspace + space.share);
+  float* const d_sum_x_along_k = reinterpret_cast<float*>(workspace + space.d_sum_x_along_k);
+  float* const d_sum_x = reinterpret_cast<float*>(workspace + space.d_sum_x);
   in_team(product_of(M, H, N) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
     float* const hidden = reinterpret_cast<float*>(mine + space.hidden);
@@ -370,6 +359,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
     for (int64_t h = 0; h < H; ++h) {
       for (int64_t m = 0; m < M; ++m) {
         float sum_x = 0.0f;
+        float sum_x_along_k = 0.0f;
         if (d_x != nullptr || d_gate != nullptr || d_down != nullptr) {
           float sum_x_up = 0.0f;
           // One pass along k: sum_x_up.
@@ -382,8 +372,9 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                 });
             sum_x_up += across(sum_x_up_lanes, Plus());
           }
-          sum_x_along_k[m * H + h] = sum_x_up;
+          sum_x_along_k = sum_x_up;
         }
+        float d_hidden = 0.0f;
         if (d_x != nullptr || d_gate != nullptr || d_up != nullptr) {
           float sum_d_z_down = 0.0f;
           // One pass along n: sum_d_z_down.
@@ -396,7 +387,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                 });
             sum_d_z_down += across(sum_d_z_down_lanes, Plus());
           }
-          d_hidden[m * H + h] = sum_d_z_down;
+          d_hidden = sum_d_z_down;
         }
         // One pass along k: sum_x.
         for (int64_t k_block = 0; k_block < K; k_block += 4096) {
@@ -408,13 +399,15 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                               });
           sum_x += across(sum_x_lanes, Plus());
         }
+        float value_sum_x = 0.0f;
         if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
-          value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
+          value_sum_x = rounded(sum_x * sigmoid(sum_x));
         }
-        if (d_down != nullptr) hidden[m] = rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]);
+        if (d_down != nullptr) hidden[m] = rounded(value_sum_x * sum_x_along_k);
+        if (d_x != nullptr || d_up != nullptr) d_sum_x_along_k[m * H + h] = rounded(d_hidden * value_sum_x);
         if (d_x != nullptr || d_gate != nullptr) {
-          sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
-          share[m * H + h] = multiply_add(sum_x, sigmoid(-sum_x), 1.0f);
+          d_sum_x[m * H + h] =
+              rounded(d_hidden * sum_x_along_k * sigmoid(sum_x) * multiply_add(sum_x, sigmoid(-sum_x), 1.0f));
         }
       }
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
@@ -435,35 +428,32 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
       });
       for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
         if (d_gate != nullptr) {
-          Lanes<float, kLanes32> sum_d_hidden_share_along_m = 0.0f;
+          Lanes<float, kLanes32> sum_d_sum_x_x = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_hidden_share_along_m_in_block = 0.0f;
-            // One pass along m: sum_d_hidden_share_along_m_in_block.
+            Lanes<float, kLanes32> sum_d_sum_x_x_in_block = 0.0f;
+            // One pass along m: sum_d_sum_x_x_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_hidden_share_along_m_in_block =
-                  multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active) * sum_x_along_k[m * H + h] *
-                                   sigmoid_sum_x[m * H + h],
-                               share[m * H + h], sum_d_hidden_share_along_m_in_block);
+              sum_d_sum_x_x_in_block =
+                  multiply_add(load(&x[m * K + k], active), d_sum_x[m * H + h], sum_d_sum_x_x_in_block);
             }
-            sum_d_hidden_share_along_m += sum_d_hidden_share_along_m_in_block;
+            sum_d_sum_x_x += sum_d_sum_x_x_in_block;
           }
-          store_every(&d_gate[k * H + h], H, active, sum_d_hidden_share_along_m);
+          store_every(&d_gate[k * H + h], H, active, sum_d_sum_x_x);
         }
         if (d_up != nullptr) {
-          Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
+          Lanes<float, kLanes32> sum_d_sum_x_along_k_x = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
-            // One pass along m: sum_d_hidden_along_m_in_block.
+            Lanes<float, kLanes32> sum_d_sum_x_along_k_x_in_block = 0.0f;
+            // One pass along m: sum_d_sum_x_along_k_x_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_hidden_along_m_in_block =
-                  multiply_add(d_hidden[m * H + h] * load(&x[m * K + k], active), value_sum_x[m * H + h],
-                               sum_d_hidden_along_m_in_block);
+              sum_d_sum_x_along_k_x_in_block = multiply_add(
+                  load(&x[m * K + k], active), d_sum_x_along_k[m * H + h], sum_d_sum_x_along_k_x_in_block);
             }
-            sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
+            sum_d_sum_x_along_k_x += sum_d_sum_x_along_k_x_in_block;
           }
-          store_every(&d_up[k * H + h], H, active, sum_d_hidden_along_m);
+          store_every(&d_up[k * H + h], H, active, sum_d_sum_x_along_k_x);
         }
       });
     }
@@ -473,28 +463,24 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t k = 0; k < K; ++k) {
         if (d_x != nullptr) {
-          float sum_d_hidden = 0.0f;
-          float sum_d_hidden_share = 0.0f;
-          // One pass along h: sum_d_hidden and sum_d_hidden_share.
+          float sum_d_sum_x_along_k_up = 0.0f;
+          float sum_d_sum_x_gate = 0.0f;
+          // One pass along h: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
           for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
-            Lanes<float, kLanes32> sum_d_hidden_share_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_sum_x_along_k_up_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_sum_x_gate_lanes = 0.0f;
             for_lanes<kLanes32>(
                 h_block, smaller(h_block + 4096, H),
-                [=, &sum_d_hidden_lanes, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
-                  add_product(sum_d_hidden_lanes, active,
-                              load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
+                [=, &sum_d_sum_x_along_k_up_lanes, &sum_d_sum_x_gate_lanes](int64_t h, auto active) IN_SET {
+                  add_product(sum_d_sum_x_along_k_up_lanes, active, load(&d_sum_x_along_k[m * H + h], active),
                               load(&up[k * H + h], active));
-                  add_product(sum_d_hidden_share_lanes, active,
-                              load(&d_hidden[m * H + h], active) * load(&gate[k * H + h], active) *
-                                  load(&sum_x_along_k[m * H + h], active) *
-                                  load(&sigmoid_sum_x[m * H + h], active),
-                              load(&share[m * H + h], active));
+                  add_product(sum_d_sum_x_gate_lanes, active, load(&d_sum_x[m * H + h], active),
+                              load(&gate[k * H + h], active));
                 });
-            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
-            sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
+            sum_d_sum_x_along_k_up += across(sum_d_sum_x_along_k_up_lanes, Plus());
+            sum_d_sum_x_gate += across(sum_d_sum_x_gate_lanes, Plus());
           }
-          d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
+          d_x[m * K + k] = sum_d_sum_x_along_k_up + sum_d_sum_x_gate;
         }
       }
     }

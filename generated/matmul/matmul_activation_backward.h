@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real slope_x = derivative(activation, dot(x, y, K) + bias);
-//   d_x = dot(d_z, y, slope_x, N);
-//   d_y = dot(d_z, x, slope_x, M);
-//   d_bias = dot(d_z, slope_x, M);
+//   real d_z_scaled = d_z * derivative(activation, dot(x, y, K) + bias);
+//   d_x = dot(d_z_scaled, y, N);
+//   d_y = dot(d_z_scaled, x, M);
+//   d_bias = sum(d_z_scaled, M);
 // with the functions:
 //   real identity_derivative(real v) {
 //     return 1;

@@ -7,7 +7,7 @@
 // Phase 2: a block for each of K, neighbours along N.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
 //   read, 4 * N + 4 * N * K + 4 * M * K written.
-// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 5 * N * M * K of mul.
+// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 3 * N * M * K of mul.
 
 #include "matmul_activation_backward.h"
 
@@ -24,18 +24,18 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace {
-  int64_t sum_d_z_slope_x_parts, sum_d_z_slope_x_tickets, bytes = 0;
+  int64_t sum_d_z_scaled_parts, sum_d_z_scaled_tickets, bytes = 0;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t N) {
-    sum_d_z_slope_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
-    sum_d_z_slope_x_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    sum_d_z_scaled_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    sum_d_z_scaled_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_identity_part1_kernel(const Stored<T>* d_z, float* d_bias, Index M, Index N,
-                                                     float* sum_d_z_slope_x_parts,
-                                                     uint32_t* sum_d_z_slope_x_tickets, Index chunk,
+                                                     float* sum_d_z_scaled_parts,
+                                                     uint32_t* sum_d_z_scaled_tickets, Index chunk,
                                                      unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
@@ -44,24 +44,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index n = item;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  float sum_d_z_slope_x_own = 0.0f;
+  float sum_d_z_scaled_own = 0.0f;
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const float slope_x = 1.0f;
-    sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x;
+    const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+    sum_d_z_scaled_own += d_z_scaled;
   }
-  sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, Plus());
+  sum_d_z_scaled_own = column_fold(sum_d_z_scaled_own, Plus());
   if (chunks > 1) {
-    if (writes) sum_d_z_slope_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_z_slope_x_own;
-    if (!is_last_block(sum_d_z_slope_x_tickets + blockIdx.x / chunks, chunks)) return;
-    sum_d_z_slope_x_own = 0.0f;
+    if (writes) sum_d_z_scaled_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_z_scaled_own;
+    if (!is_last_block(sum_d_z_scaled_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_d_z_scaled_own = 0.0f;
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      sum_d_z_slope_x_own = sum_d_z_slope_x_own + sum_d_z_slope_x_parts[Index(part) * items + item];
+      sum_d_z_scaled_own = sum_d_z_scaled_own + sum_d_z_scaled_parts[Index(part) * items + item];
     }
-    sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, Plus());
+    sum_d_z_scaled_own = column_fold(sum_d_z_scaled_own, Plus());
   }
-  float sum_d_z_slope_x = sum_d_z_slope_x_own;
-  if (writes) d_bias[n] = sum_d_z_slope_x;
+  float sum_d_z_scaled = sum_d_z_scaled_own;
+  if (writes) d_bias[n] = sum_d_z_scaled;
 }
 
 template <class Index, class T>
@@ -72,22 +72,22 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
     const Index k = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      float sum_d_z_y_slope_x = 0.0f;
-      // One pass along n: sum_d_z_y_slope_x.
+      float sum_d_z_scaled_y = 0.0f;
+      // One pass along n: sum_d_z_scaled_y.
       for (Index n = 0; n < N; ++n) {
-        const float slope_x = 1.0f;
-        sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
+        const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+        sum_d_z_scaled_y += d_z_scaled * to_value<T>(y[k * N + n]);
       }
-      d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+      d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
     }
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      float sum_d_z_x_slope_x = 0.0f;
-      // One pass along m: sum_d_z_x_slope_x.
+      float sum_d_z_scaled_x = 0.0f;
+      // One pass along m: sum_d_z_scaled_x.
       for (Index m = 0; m < M; ++m) {
-        const float slope_x = 1.0f;
-        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
+        const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+        sum_d_z_scaled_x += d_z_scaled * to_value<T>(x[m * K + k]);
       }
-      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+      d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
     }
   }
 }
@@ -104,14 +104,13 @@ cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.sum_d_z_slope_x_tickets, 0,
+                : cudaMemsetAsync(workspace + space.sum_d_z_scaled_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream))
       return error;
-    if (const cudaError_t error =
-            launch(matmul_activation_backward_identity_part1_kernel<Index, T>, shape.blocks,
-                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, d_z, d_bias, M, N,
-                   workspace + space.sum_d_z_slope_x_parts, workspace + space.sum_d_z_slope_x_tickets,
-                   shape.chunk, shape.chunks))
+    if (const cudaError_t error = launch(matmul_activation_backward_identity_part1_kernel<Index, T>,
+                                         shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
+                                         stream, d_z, d_bias, M, N, workspace + space.sum_d_z_scaled_parts,
+                                         workspace + space.sum_d_z_scaled_tickets, shape.chunk, shape.chunks))
       return error;
   }
   return launch(matmul_activation_backward_identity_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
@@ -126,13 +125,13 @@ __global__ void __launch_bounds__(256)
   if (item >= N) return;
   const Index n = item;
   if (d_bias != nullptr) {
-    float sum_d_z_slope_x = 0.0f;
-    // One pass along m: sum_d_z_slope_x.
+    float sum_d_z_scaled = 0.0f;
+    // One pass along m: sum_d_z_scaled.
     for (Index m = 0; m < M; ++m) {
-      const float slope_x = 1.0f;
-      sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x;
+      const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+      sum_d_z_scaled += d_z_scaled;
     }
-    d_bias[n] = sum_d_z_slope_x;
+    d_bias[n] = sum_d_z_scaled;
   }
 }
 
@@ -145,24 +144,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index k = item;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (d_y != nullptr) {
-        float sum_d_z_x_slope_x = 0.0f;
-        // One pass along m: sum_d_z_x_slope_x.
+        float sum_d_z_scaled_x = 0.0f;
+        // One pass along m: sum_d_z_scaled_x.
         for (Index m = 0; m < M; ++m) {
-          const float slope_x = 1.0f;
-          sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
+          const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+          sum_d_z_scaled_x += d_z_scaled * to_value<T>(x[m * K + k]);
         }
-        d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+        d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
       }
     }
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       if (d_x != nullptr) {
-        float sum_d_z_y_slope_x = 0.0f;
-        // One pass along n: sum_d_z_y_slope_x.
+        float sum_d_z_scaled_y = 0.0f;
+        // One pass along n: sum_d_z_scaled_y.
         for (Index n = 0; n < N; ++n) {
-          const float slope_x = 1.0f;
-          sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
+          const float d_z_scaled = to_value<T>(d_z[m * N + n]) * 1.0f;
+          sum_d_z_scaled_y += d_z_scaled * to_value<T>(y[k * N + n]);
         }
-        d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+        d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
       }
     }
   }
@@ -197,16 +196,16 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_z_slope_x = 0.0f;
-  // One pass along m: sum_d_z_slope_x.
+  float sum_d_z_scaled = 0.0f;
+  // One pass along m: sum_d_z_scaled.
   for (Index m = 0; m < M; ++m) {
     sum_x_y[m * N + n] = 0.0f;
     // One pass along k: sum_x_y.
     for (Index k = 0; k < K; ++k) sum_x_y[m * N + n] += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-    const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
-    sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x;
+    const float d_z_scaled = to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+    sum_d_z_scaled += d_z_scaled;
   }
-  d_bias[n] = sum_d_z_slope_x;
+  d_bias[n] = sum_d_z_scaled;
 }
 
 template <class Index, class T>
@@ -217,22 +216,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
     const Index k = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      float sum_d_z_y_slope_x = 0.0f;
-      // One pass along n: sum_d_z_y_slope_x.
+      float sum_d_z_scaled_y = 0.0f;
+      // One pass along n: sum_d_z_scaled_y.
       for (Index n = 0; n < N; ++n) {
-        const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
-        sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
+        const float d_z_scaled =
+            to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+        sum_d_z_scaled_y += d_z_scaled * to_value<T>(y[k * N + n]);
       }
-      d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+      d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
     }
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-      float sum_d_z_x_slope_x = 0.0f;
-      // One pass along m: sum_d_z_x_slope_x.
+      float sum_d_z_scaled_x = 0.0f;
+      // One pass along m: sum_d_z_scaled_x.
       for (Index m = 0; m < M; ++m) {
-        const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
-        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
+        const float d_z_scaled =
+            to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+        sum_d_z_scaled_x += d_z_scaled * to_value<T>(x[m * K + k]);
       }
-      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+      d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
     }
   }
 }
@@ -254,9 +255,9 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
-  int64_t slope_x, part1_kernel_tiles, bytes = 0;
+  int64_t d_z_scaled, part1_kernel_tiles, bytes = 0;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t N) {
-    slope_x = reserve(bytes, M * N, 4);
+    d_z_scaled = reserve(bytes, M * N, 4);
     part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
   }
 };
@@ -266,7 +267,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_relu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
                                                          const float* bias, const Stored<T>* d_z,
                                                          Stored<T>* d_y, float* d_bias, Index M, Index K,
-                                                         Index N, float* slope_x, char* tiles,
+                                                         Index N, float* d_z_scaled, char* tiles,
                                                          int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -281,26 +282,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      slope_x[m * N + n] = float(v[m] > 0.0f ? 1 : 0);
+      d_z_scaled[m * N + n] = to_value<T>(d_z[m * N + n]) * float(v[m] > 0.0f ? 1 : 0);
     }
     __syncthreads();
     if (d_bias != nullptr) {
-      float sum_d_z_slope_x_own = 0.0f;
+      float sum_d_z_scaled_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-        sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+        sum_d_z_scaled_own += d_z_scaled[m * N + n];
       }
-      float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
+      float sum_d_z_scaled = block_fold(sum_d_z_scaled_own, Plus());
       __syncthreads();
-      if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
+      if (threadIdx.x == 0) d_bias[n] = sum_d_z_scaled;
     }
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
       if (d_y != nullptr) {
-        float sum_d_z_x_slope_x = 0.0f;
-        // One pass along m: sum_d_z_x_slope_x.
-        for (Index m = 0; m < M; ++m) {
-          sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
-        }
-        d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+        float sum_d_z_scaled_x = 0.0f;
+        // One pass along m: sum_d_z_scaled_x.
+        for (Index m = 0; m < M; ++m) sum_d_z_scaled_x += d_z_scaled[m * N + n] * to_value<T>(x[m * K + k]);
+        d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
       }
     }
     __syncthreads();
@@ -309,29 +308,26 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_relu_in_part_part2_kernel(const Stored<T>* y, const Stored<T>* d_z,
-                                                         Stored<T>* d_x, Index M, Index K, Index N,
-                                                         float* slope_x) {
+    matmul_activation_backward_relu_in_part_part2_kernel(const Stored<T>* y, Stored<T>* d_x, Index M, Index K,
+                                                         Index N, float* d_z_scaled) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_z_y_slope_x_own = 0.0f;
+      float sum_d_z_scaled_y_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-        const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
+        const auto d_z_scaled_pack =
+            load_pack<16 / kBytes<T>, 1, kWide>(&d_z_scaled[m * N + n_first], remaining);
         const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
-        const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          if (i < remaining) {
-            sum_d_z_y_slope_x_own += to_value<T>(d_z_pack[i]) * to_value<T>(y_pack[i]) * slope_x_pack[i];
-          }
+          if (i < remaining) sum_d_z_scaled_y_own += d_z_scaled_pack[i] * to_value<T>(y_pack[i]);
         }
       }
-      float sum_d_z_y_slope_x = block_fold(sum_d_z_y_slope_x_own, Plus());
-      if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+      float sum_d_z_scaled_y = block_fold(sum_d_z_scaled_y_own, Plus());
+      if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
     }
   }
 }
@@ -350,48 +346,49 @@ cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const St
             launch(matmul_activation_backward_relu_in_part_part1_kernel<Index, T>,
                    smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
-                   d_bias, M, K, N, workspace + space.slope_x, tiles, tile_bytes))
+                   d_bias, M, K, N, workspace + space.d_z_scaled, tiles, tile_bytes))
       return error;
   }
-  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  const bool wide = aligned({workspace, y}) && N % (16 / kBytes<T>) == 0;
   return launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
                      : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
-                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
-                workspace + space.slope_x);
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_x, M, K, N,
+                workspace + space.d_z_scaled);
 }
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluWorkspace {
-  int64_t slope_x, bytes = 0;
-  explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t N) { slope_x = reserve(bytes, M * N, 4); }
+  int64_t d_z_scaled, bytes = 0;
+  explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t N) {
+    d_z_scaled = reserve(bytes, M * N, 4);
+  }
 };
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
     matmul_activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                  const Stored<T>* d_z, Stored<T>* d_y, float* d_bias, Index M,
-                                                 Index K, Index N, float* slope_x) {
+                                                 Index K, Index N, float* d_z_scaled) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_z_slope_x = 0.0f;
-  // One pass along m: sum_d_z_slope_x; fills slope_x.
+  float sum_d_z_scaled = 0.0f;
+  // One pass along m: sum_d_z_scaled; fills d_z_scaled.
   for (Index m = 0; m < M; ++m) {
     float sum_x_y = 0.0f;
     // One pass along k: sum_x_y.
     for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
     const float v = sum_x_y + bias[n];
-    slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
-    sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+    d_z_scaled[m * N + n] = to_value<T>(d_z[m * N + n]) *
+                            (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
+    sum_d_z_scaled += d_z_scaled[m * N + n];
   }
-  d_bias[n] = sum_d_z_slope_x;
+  d_bias[n] = sum_d_z_scaled;
   for (Index k = 0; k < K; ++k) {
-    float sum_d_z_x_slope_x = 0.0f;
-    // One pass along m: sum_d_z_x_slope_x.
-    for (Index m = 0; m < M; ++m) {
-      sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
-    }
-    d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+    float sum_d_z_scaled_x = 0.0f;
+    // One pass along m: sum_d_z_scaled_x.
+    for (Index m = 0; m < M; ++m) sum_d_z_scaled_x += d_z_scaled[m * N + n] * to_value<T>(x[m * K + k]);
+    d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
   }
 }
 
@@ -399,28 +396,27 @@ template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_gelu_part2_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                  const Stored<T>* d_z, Stored<T>* d_y, float* d_bias, Index M,
-                                                 Index K, Index N, float* slope_x) {
+                                                 Index K, Index N, float* d_z_scaled) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_z_slope_x_own = 0.0f;
+    float sum_d_z_scaled_own = 0.0f;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x_y = 0.0f;
       // One pass along k: sum_x_y.
       for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
       const float v = sum_x_y + bias[n];
-      slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
-      sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+      d_z_scaled[m * N + n] = to_value<T>(d_z[m * N + n]) *
+                              (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
+      sum_d_z_scaled_own += d_z_scaled[m * N + n];
     }
-    float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
+    float sum_d_z_scaled = block_fold(sum_d_z_scaled_own, Plus());
     __syncthreads();
-    if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
+    if (threadIdx.x == 0) d_bias[n] = sum_d_z_scaled;
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
-      float sum_d_z_x_slope_x = 0.0f;
-      // One pass along m: sum_d_z_x_slope_x.
-      for (Index m = 0; m < M; ++m) {
-        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
-      }
-      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+      float sum_d_z_scaled_x = 0.0f;
+      // One pass along m: sum_d_z_scaled_x.
+      for (Index m = 0; m < M; ++m) sum_d_z_scaled_x += d_z_scaled[m * N + n] * to_value<T>(x[m * K + k]);
+      d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
     }
     __syncthreads();
   }
@@ -428,27 +424,25 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_gelu_part3_kernel(const Stored<T>* y, const Stored<T>* d_z, Stored<T>* d_x,
-                                                 Index M, Index K, Index N, float* slope_x) {
+    matmul_activation_backward_gelu_part3_kernel(const Stored<T>* y, Stored<T>* d_x, Index M, Index K,
+                                                 Index N, float* d_z_scaled) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
-    float sum_d_z_y_slope_x_own = 0.0f;
+    float sum_d_z_scaled_y_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-      const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
+      const auto d_z_scaled_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&d_z_scaled[m * N + n_first], remaining);
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
-      const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          sum_d_z_y_slope_x_own += to_value<T>(d_z_pack[i]) * to_value<T>(y_pack[i]) * slope_x_pack[i];
-        }
+        if (i < remaining) sum_d_z_scaled_y_own += d_z_scaled_pack[i] * to_value<T>(y_pack[i]);
       }
     }
-    float sum_d_z_y_slope_x = block_fold(sum_d_z_y_slope_x_own, Plus());
-    if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+    float sum_d_z_scaled_y = block_fold(sum_d_z_scaled_y_own, Plus());
+    if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
   }
 }
 
@@ -461,20 +455,20 @@ cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>*
   if (N >= 4096) {
     if (const cudaError_t error =
             launch(matmul_activation_backward_gelu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
-                   x, y, bias, d_z, d_y, d_bias, M, K, N, workspace + space.slope_x))
+                   x, y, bias, d_z, d_y, d_bias, M, K, N, workspace + space.d_z_scaled))
       return error;
   } else {
     if (const cudaError_t error =
             launch(matmul_activation_backward_gelu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
                    block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_y, d_bias, M, K, N,
-                   workspace + space.slope_x))
+                   workspace + space.d_z_scaled))
       return error;
   }
-  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  const bool wide = aligned({workspace, y}) && N % (16 / kBytes<T>) == 0;
   return launch(wide ? matmul_activation_backward_gelu_part3_kernel<true, Index, T>
                      : matmul_activation_backward_gelu_part3_kernel<false, Index, T>,
-                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
-                workspace + space.slope_x);
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_x, M, K, N,
+                workspace + space.d_z_scaled);
 }
 
 template <class Index, class T>
@@ -482,7 +476,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_gelu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
                                                          const float* bias, const Stored<T>* d_z,
                                                          Stored<T>* d_y, float* d_bias, Index M, Index K,
-                                                         Index N, float* slope_x, char* tiles,
+                                                         Index N, float* d_z_scaled, char* tiles,
                                                          int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -497,27 +491,25 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      slope_x[m * N + n] =
-          0.5f * (1.0f + erff(0.70710677f * v[m])) + 0.3989423f * v[m] * expf(-0.5f * v[m] * v[m]);
+      d_z_scaled[m * N + n] = to_value<T>(d_z[m * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v[m])) +
+                                                             0.3989423f * v[m] * expf(-0.5f * v[m] * v[m]));
     }
     __syncthreads();
     if (d_bias != nullptr) {
-      float sum_d_z_slope_x_own = 0.0f;
+      float sum_d_z_scaled_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-        sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+        sum_d_z_scaled_own += d_z_scaled[m * N + n];
       }
-      float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
+      float sum_d_z_scaled = block_fold(sum_d_z_scaled_own, Plus());
       __syncthreads();
-      if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
+      if (threadIdx.x == 0) d_bias[n] = sum_d_z_scaled;
     }
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
       if (d_y != nullptr) {
-        float sum_d_z_x_slope_x = 0.0f;
-        // One pass along m: sum_d_z_x_slope_x.
-        for (Index m = 0; m < M; ++m) {
-          sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
-        }
-        d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+        float sum_d_z_scaled_x = 0.0f;
+        // One pass along m: sum_d_z_scaled_x.
+        for (Index m = 0; m < M; ++m) sum_d_z_scaled_x += d_z_scaled[m * N + n] * to_value<T>(x[m * K + k]);
+        d_y[k * N + n] = to_stored<T>(sum_d_z_scaled_x);
       }
     }
     __syncthreads();
@@ -538,14 +530,14 @@ cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const St
             launch(matmul_activation_backward_gelu_in_part_part1_kernel<Index, T>,
                    smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
-                   d_bias, M, K, N, workspace + space.slope_x, tiles, tile_bytes))
+                   d_bias, M, K, N, workspace + space.d_z_scaled, tiles, tile_bytes))
       return error;
   }
-  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  const bool wide = aligned({workspace, y}) && N % (16 / kBytes<T>) == 0;
   return launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
                      : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
-                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
-                workspace + space.slope_x);
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_x, M, K, N,
+                workspace + space.d_z_scaled);
 }
 
 // Checks the arguments, then runs.

@@ -4,12 +4,12 @@
 //
 // Phase 1 of matmul_activation_backward_identity_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of K x N, folded in registers from panels of both sides, packed once.
-// Phase 4: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
-// Through the workspace: sum_d_z_slope_x_part.
+// Phase 3: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
+// Phase 4: threads share tiles of K x N, folded in registers from panels of both sides, packed once.
+// Through the workspace: sum_d_z_scaled_part.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
 //   read, 4 * N + 4 * N * K + 4 * M * K written.
-// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 5 * N * M * K of mul.
+// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 3 * N * M * K of mul.
 // Where an output is not wanted: matmul_activation_backward_identity_in_part does one step after the other.
 
 #include "matmul_activation_backward.h"
@@ -85,20 +85,20 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace : Workspace {
-  int64_t sum_d_z_slope_x_part, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels;
+  int64_t sum_d_z_scaled_part, sum_d_z_scaled_y_panels, sum_d_z_scaled_y_own_panels, sum_d_z_scaled_x_panels,
+      sum_d_z_scaled_x_own_panels;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
-    sum_d_z_x_slope_x_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
-    sum_d_z_y_slope_x_panels =
+    sum_d_z_scaled_part = reserve(bytes, M_shares * N, 4);
+    sum_d_z_scaled_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels = reserve(
+    sum_d_z_scaled_y_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+    sum_d_z_scaled_x_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_scaled_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     most_threads = workers_for({64});
   }
 };
@@ -112,49 +112,47 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
   (void)bias;
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
-  const float slope_x = 1.0f;
+  float* const sum_d_z_scaled_part = reinterpret_cast<float*>(workspace + space.sum_d_z_scaled_part);
   const int64_t n_part = share_of<2048>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        alignas(64) float sum_d_z_slope_x[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        alignas(64) float sum_d_z_scaled[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_scaled[n - n_first], active, 0.0f);
         });
         // Rows that fill no vector: several go as one.
         const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
           const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
-          alignas(64) float sum_d_z_slope_x_in_block[2048];
+          alignas(64) float sum_d_z_scaled_in_block[2048];
           for_lanes<kLanes32>(n_first, n_end * m_at_once,
-                              [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
-                                  IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
+                              [=, &sum_d_z_scaled_in_block](int64_t n, auto active)
+                                  IN_SET { store(&sum_d_z_scaled_in_block[n - n_first], active, 0.0f); });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           for_rows<kLanes32>(
               m_first, m_part_end, m_at_once, n_first, n_end,
-              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
+              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_scaled_in_block_here) IN_SET {
                 if (from_memory)
                   prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                sum_d_z_slope_x_in_block_here = multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                                             slope_x, sum_d_z_slope_x_in_block_here);
+                const auto d_z_scaled = to_value<T>(load(&d_z[m * N + n], active)) * 1.0f;
+                sum_d_z_scaled_in_block_here = sum_d_z_scaled_in_block_here + d_z_scaled;
               },
-              sum_d_z_slope_x_in_block);
-          add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
+              sum_d_z_scaled_in_block);
+          add_rows<kLanes32>(sum_d_z_scaled_in_block, m_at_once, n_end);
           for_lanes<kLanes32>(n_first, n_end,
-                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
-                                  IN_SET {
-                                    store(&sum_d_z_slope_x[n - n_first], active,
-                                          load(&sum_d_z_slope_x[n - n_first], active) +
-                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
-                                  });
+                              [=, &sum_d_z_scaled_in_block, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+                                store(&sum_d_z_scaled[n - n_first], active,
+                                      load(&sum_d_z_scaled[n - n_first], active) +
+                                          load(&sum_d_z_scaled_in_block[n - n_first], active));
+                              });
         }
-        // One pass along n: fills sum_d_z_slope_x_part.
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
+        // One pass along n: fills sum_d_z_scaled_part.
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_scaled_part[m_share * N + n], active, load(&sum_d_z_scaled[n - n_first], active));
         });
       }
     }
@@ -164,52 +162,52 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-        // Puts the shares together, in order: sum_d_z_slope_x.
+        Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
+        // Puts the shares together, in order: sum_d_z_scaled.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+          sum_d_z_scaled += load(&sum_d_z_scaled_part[m_share * N + n], active);
         }
-        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
+        store_around(&d_bias[n], active, sum_d_z_scaled, around_caches);
       });
     }
     if (around_caches) finish_stores();
   });
-  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
-  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_x_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
-    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
-        AlongRows{[=](int64_t k, int64_t m)
-                      IN_SET -> float { return rounded(to_value<T>(x[m * K + k]) * slope_x); }},
-        [=](auto& right, int64_t m, int64_t n, auto active)
-            IN_SET { right = to_value<T>(load(&d_z[m * N + n], active)); },
-        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
-        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
-          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
-        });
-    if (around_caches_d_y) finish_stores();
-  });
   const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  char* const sum_d_z_scaled_y_panels = workspace + space.sum_d_z_scaled_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_y_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
-    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    char* const sum_d_z_scaled_y_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_y_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_scaled_y.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
-        [=](int64_t m, int64_t n) IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x); },
+        all_threads(), sum_d_z_scaled_y_panels, sum_d_z_scaled_y_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        [=](int64_t m, int64_t n) IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * 1.0f); },
         AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
                        IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        [=](auto& sum_d_z_scaled_y, auto left, auto right)
+            IN_SET { sum_d_z_scaled_y = multiply_add(right, left, sum_d_z_scaled_y); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_scaled_y) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_scaled_y), around_caches_d_x);
         });
     if (around_caches_d_x) finish_stores();
+  });
+  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_scaled_x_panels = workspace + space.sum_d_z_scaled_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_scaled_x_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_scaled_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_scaled_x_panels, sum_d_z_scaled_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        AlongRows{[=](int64_t k, int64_t m)
+                      IN_SET -> float { return rounded(1.0f * to_value<T>(x[m * K + k])); }},
+        [=](auto& right, int64_t m, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&d_z[m * N + n], active)); },
+        [=](auto& sum_d_z_scaled_x, auto left, auto right)
+            IN_SET { sum_d_z_scaled_x = multiply_add(right, left, sum_d_z_scaled_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_scaled_x) IN_SET {
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x), around_caches_d_y);
+        });
+    if (around_caches_d_y) finish_stores();
   });
 }
 
@@ -219,24 +217,23 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
                                                  const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                  float* d_bias, int64_t M, int64_t K, int64_t N) {
   (void)bias;
-  const float slope_x = 1.0f;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
-          Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+          Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
-            // One pass along m: sum_d_z_slope_x_in_block.
+            Lanes<float, kLanes32> sum_d_z_scaled_in_block = 0.0f;
+            // One pass along m: sum_d_z_scaled_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_z_slope_x_in_block =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x, sum_d_z_slope_x_in_block);
+              const auto d_z_scaled = to_value<T>(load(&d_z[m * N + n], active)) * 1.0f;
+              sum_d_z_scaled_in_block += d_z_scaled;
             }
-            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
+            sum_d_z_scaled += sum_d_z_scaled_in_block;
           }
-          store(&d_bias[n], active, sum_d_z_slope_x);
+          store(&d_bias[n], active, sum_d_z_scaled);
         }
       });
     }
@@ -246,37 +243,36 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
     for (int64_t k = 0; k < K; ++k) {
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         if (d_y != nullptr) {
-          Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
+          Lanes<float, kLanes32> sum_d_z_scaled_x = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
-            // One pass along m: sum_d_z_x_slope_x_in_block.
+            Lanes<float, kLanes32> sum_d_z_scaled_x_in_block = 0.0f;
+            // One pass along m: sum_d_z_scaled_x_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_z_x_slope_x_in_block =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
-                               slope_x, sum_d_z_x_slope_x_in_block);
+              const auto d_z_scaled = to_value<T>(load(&d_z[m * N + n], active)) * 1.0f;
+              sum_d_z_scaled_x_in_block =
+                  multiply_add(d_z_scaled, to_value<T>(x[m * K + k]), sum_d_z_scaled_x_in_block);
             }
-            sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
+            sum_d_z_scaled_x += sum_d_z_scaled_x_in_block;
           }
-          store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
+          store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x));
         }
       });
       for (int64_t m = 0; m < M; ++m) {
         if (d_x != nullptr) {
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
+          float sum_d_z_scaled_y = 0.0f;
+          // One pass along n: sum_d_z_scaled_y.
           for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_z_scaled_y_lanes = 0.0f;
             for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              slope_x);
+                                [=, &sum_d_z_scaled_y_lanes](int64_t n, auto active) IN_SET {
+                                  const auto d_z_scaled = to_value<T>(load(&d_z[m * N + n], active)) * 1.0f;
+                                  add_product(sum_d_z_scaled_y_lanes, active, d_z_scaled,
+                                              to_value<T>(load(&y[k * N + n], active)));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
+            sum_d_z_scaled_y += across(sum_d_z_scaled_y_lanes, Plus());
           }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+          d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
         }
       }
     }
@@ -286,25 +282,24 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
 // Where the intermediates lie in the workspace.
 template <class T>
 struct MatmulActivationBackwardReluWorkspace : Workspace {
-  int64_t sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
-      sum_d_z_x_slope_x_own_panels;
+  int64_t sum_x_y, sum_d_z_scaled_part, sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_scaled_y_panels,
+      sum_d_z_scaled_y_own_panels, sum_d_z_scaled_x_panels, sum_d_z_scaled_x_own_panels;
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     sum_x_y = reserve(bytes, M * N, 4);
-    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    sum_d_z_scaled_part = reserve(bytes, M_shares * N, 4);
     sum_x_y_here_panels =
         reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_here_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    sum_d_z_y_slope_x_panels =
+    sum_d_z_scaled_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels = reserve(
+    sum_d_z_scaled_y_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
-    sum_d_z_x_slope_x_panels =
+    sum_d_z_scaled_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels = reserve(
+    sum_d_z_scaled_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     most_threads = workers_for({64});
   }
@@ -319,7 +314,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
-  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
+  float* const sum_d_z_scaled_part = reinterpret_cast<float*>(workspace + space.sum_d_z_scaled_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_here_own_panels;
@@ -338,42 +333,40 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        alignas(64) float sum_d_z_slope_x[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        alignas(64) float sum_d_z_scaled[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_scaled[n - n_first], active, 0.0f);
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_part_end = smaller(m_first + 512, m_end);
-          alignas(64) float sum_d_z_slope_x_in_block[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
+          alignas(64) float sum_d_z_scaled_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled_in_block](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_scaled_in_block[n - n_first], active, 0.0f);
           });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           for (int64_t m = m_first; m < m_part_end; ++m) {
-            for_lanes<kLanes32>(
-                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                  const auto slope_x =
-                      convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
-                                            Lanes<int32_t, kLanes32>(1), 0));
-                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
-                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x,
-                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
-                });
+            for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled_in_block](int64_t n, auto active) IN_SET {
+              if (from_memory)
+                prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+              const auto d_z_scaled =
+                  to_value<T>(load(&d_z[m * N + n], active)) *
+                  convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
+                                        Lanes<int32_t, kLanes32>(1), 0));
+              store(&sum_d_z_scaled_in_block[n - n_first], active,
+                    load(&sum_d_z_scaled_in_block[n - n_first], active) + d_z_scaled);
+            });
           }
           for_lanes<kLanes32>(n_first, n_end,
-                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
-                                  IN_SET {
-                                    store(&sum_d_z_slope_x[n - n_first], active,
-                                          load(&sum_d_z_slope_x[n - n_first], active) +
-                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
-                                  });
+                              [=, &sum_d_z_scaled_in_block, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+                                store(&sum_d_z_scaled[n - n_first], active,
+                                      load(&sum_d_z_scaled[n - n_first], active) +
+                                          load(&sum_d_z_scaled_in_block[n - n_first], active));
+                              });
         }
-        // One pass along n: fills sum_d_z_slope_x_part.
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
+        // One pass along n: fills sum_d_z_scaled_part.
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_scaled](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_scaled_part[m_share * N + n], active, load(&sum_d_z_scaled[n - n_first], active));
         });
       }
     }
@@ -383,54 +376,54 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-        // Puts the shares together, in order: sum_d_z_slope_x.
+        Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
+        // Puts the shares together, in order: sum_d_z_scaled.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+          sum_d_z_scaled += load(&sum_d_z_scaled_part[m_share * N + n], active);
         }
-        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
+        store_around(&d_bias[n], active, sum_d_z_scaled, around_caches);
       });
     }
     if (around_caches) finish_stores();
   });
   const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  char* const sum_d_z_scaled_y_panels = workspace + space.sum_d_z_scaled_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_y_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
-    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    char* const sum_d_z_scaled_y_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_y_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_scaled_y.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        all_threads(), sum_d_z_scaled_y_panels, sum_d_z_scaled_y_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
         [=](int64_t m, int64_t n) IN_SET -> float {
           return rounded(to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0));
         },
         AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
                        IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        [=](auto& sum_d_z_scaled_y, auto left, auto right)
+            IN_SET { sum_d_z_scaled_y = multiply_add(right, left, sum_d_z_scaled_y); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_scaled_y) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_scaled_y), around_caches_d_x);
         });
     if (around_caches_d_x) finish_stores();
   });
   const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
+  char* const sum_d_z_scaled_x_panels = workspace + space.sum_d_z_scaled_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_x_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
-    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
+    char* const sum_d_z_scaled_x_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_scaled_x.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        all_threads(), sum_d_z_scaled_x_panels, sum_d_z_scaled_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
         AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
         [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
           right = to_value<T>(load(&d_z[m * N + n], active)) *
                   convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
                                         Lanes<int32_t, kLanes32>(1), 0));
         },
-        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
-        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
-          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
+        [=](auto& sum_d_z_scaled_x, auto left, auto right)
+            IN_SET { sum_d_z_scaled_x = multiply_add(right, left, sum_d_z_scaled_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_scaled_x) IN_SET {
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x), around_caches_d_y);
         });
     if (around_caches_d_y) finish_stores();
   });
@@ -439,9 +432,9 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 // Where the intermediates lie in the workspace.
 template <class T>
 struct MatmulActivationBackwardReluInPartWorkspace : Workspace {
-  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels;
+  int64_t d_z_scaled, v, sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    slope_x = reserve(bytes, M * N, 4);
+    d_z_scaled = reserve(bytes, M * N, 4);
     v = reserve(bytes, M * N, 4);
     sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels =
@@ -457,7 +450,7 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
                                              float* d_bias, int64_t M, int64_t K, int64_t N,
                                              const MatmulActivationBackwardReluInPartWorkspace<T>& space,
                                              char* workspace, int64_t threads) {
-  float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
+  float* const d_z_scaled = reinterpret_cast<float*>(workspace + space.d_z_scaled);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -471,51 +464,53 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
   });
-  const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
+  const int64_t n_part = share_of(N, 1, columns_of(M * 4, 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
+      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
       for (int64_t m = 0; m < M; ++m) {
-        // One pass along n: fills slope_x.
+        // One pass along n: fills d_z_scaled.
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          store(&slope_x[m * N + n], active,
-                convert<float>(choose(load(&v[m * N + n], active) > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
+          if (from_memory) prefetch_row(&d_z[m * N + n], M - m, M, N, n_end - n_first);
+          store(
+              &d_z_scaled[m * N + n], active,
+              to_value<T>(load(&d_z[m * N + n], active)) *
+                  convert<float>(choose(load(&v[m * N + n], active) > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
-          Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+          Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
-            // One pass along m: sum_d_z_slope_x_in_block.
+            Lanes<float, kLanes32> sum_d_z_scaled_in_block = 0.0f;
+            // One pass along m: sum_d_z_scaled_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_z_slope_x_in_block =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
-                               sum_d_z_slope_x_in_block);
+              sum_d_z_scaled_in_block += load(&d_z_scaled[m * N + n], active);
             }
-            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
+            sum_d_z_scaled += sum_d_z_scaled_in_block;
           }
-          store(&d_bias[n], active, sum_d_z_slope_x);
+          store(&d_bias[n], active, sum_d_z_scaled);
         }
       });
       for (int64_t k = 0; k < K; ++k) {
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
           if (d_y != nullptr) {
-            Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
+            Lanes<float, kLanes32> sum_d_z_scaled_x = 0.0f;
             for (int64_t m_first = 0; m_first < M; m_first += 4096) {
               const int64_t m_end = smaller(m_first + 4096, M);
-              Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
-              // One pass along m: sum_d_z_x_slope_x_in_block.
+              Lanes<float, kLanes32> sum_d_z_scaled_x_in_block = 0.0f;
+              // One pass along m: sum_d_z_scaled_x_in_block.
               for (int64_t m = m_first; m < m_end; ++m) {
-                sum_d_z_x_slope_x_in_block =
-                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
-                                 load(&slope_x[m * N + n], active), sum_d_z_x_slope_x_in_block);
+                sum_d_z_scaled_x_in_block =
+                    multiply_add(load(&d_z_scaled[m * N + n], active), to_value<T>(x[m * K + k]),
+                                 sum_d_z_scaled_x_in_block);
               }
-              sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
+              sum_d_z_scaled_x += sum_d_z_scaled_x_in_block;
             }
-            store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
+            store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x));
           }
         });
       }
@@ -526,20 +521,19 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t k = 0; k < K; ++k) {
         if (d_x != nullptr) {
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
+          float sum_d_z_scaled_y = 0.0f;
+          // One pass along n: sum_d_z_scaled_y.
           for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_z_scaled_y_lanes = 0.0f;
             for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              load(&slope_x[m * N + n], active));
+                                [=, &sum_d_z_scaled_y_lanes](int64_t n, auto active) IN_SET {
+                                  add_product(sum_d_z_scaled_y_lanes, active,
+                                              load(&d_z_scaled[m * N + n], active),
+                                              to_value<T>(load(&y[k * N + n], active)));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
+            sum_d_z_scaled_y += across(sum_d_z_scaled_y_lanes, Plus());
           }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+          d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
         }
       }
     }
@@ -549,25 +543,21 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 // Where the intermediates lie in the workspace.
 template <class T>
 struct MatmulActivationBackwardGeluWorkspace : Workspace {
-  int64_t slope_x, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
-      sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, sum_d_z_y_slope_x_panels,
-      sum_d_z_y_slope_x_own_panels;
+  int64_t d_z_scaled, sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_scaled_x_panels,
+      sum_d_z_scaled_x_own_panels, sum_d_z_scaled_y_panels, sum_d_z_scaled_y_own_panels;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
-                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-    slope_x = reserve(bytes, M * N, 4);
-    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    d_z_scaled = reserve(bytes, M * N, 4);
     sum_x_y_here_panels =
         reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_here_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    sum_d_z_x_slope_x_panels =
+    sum_d_z_scaled_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels = reserve(
+    sum_d_z_scaled_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
-    sum_d_z_y_slope_x_panels =
+    sum_d_z_scaled_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels = reserve(
+    sum_d_z_scaled_y_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     most_threads = workers_for({64});
   }
@@ -579,10 +569,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
                                      int64_t M, int64_t K, int64_t N,
                                      const MatmulActivationBackwardGeluWorkspace<T>& space, char* workspace,
                                      int64_t threads) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
-                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
-  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
+  float* const d_z_scaled = reinterpret_cast<float*>(workspace + space.d_z_scaled);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_here_own_panels;
@@ -594,106 +581,63 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y_here) IN_SET {
           const auto v = sum_x_y_here + load(&bias[n], active);
-          store(&slope_x[m * N + n], active,
-                0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+          store(&d_z_scaled[m * N + n], active,
+                to_value<T>(load(&d_z[m * N + n], active)) *
+                    (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v)));
         });
   });
   const bool around_caches = K * N * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
+  char* const sum_d_z_scaled_x_panels = workspace + space.sum_d_z_scaled_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_x_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
-    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
+    char* const sum_d_z_scaled_x_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_scaled_x.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        all_threads(), sum_d_z_scaled_x_panels, sum_d_z_scaled_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
         AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
-        [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
-          right = to_value<T>(load(&d_z[m * N + n], active)) * load(&slope_x[m * N + n], active);
-        },
-        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
-        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
-          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches);
-        });
+        [=](auto& right, int64_t m, int64_t n, auto active)
+            IN_SET { right = load(&d_z_scaled[m * N + n], active); },
+        [=](auto& sum_d_z_scaled_x, auto left, auto right)
+            IN_SET { sum_d_z_scaled_x = multiply_add(right, left, sum_d_z_scaled_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_scaled_x)
+            IN_SET { store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x), around_caches); });
     if (around_caches) finish_stores();
   });
-  const int64_t n_part = share_of<2048>(N, M_shares);
-  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        alignas(64) float sum_d_z_slope_x[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
-        });
-        // Rows that fill no vector: several go as one.
-        const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
-          const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
-          alignas(64) float sum_d_z_slope_x_in_block[2048];
-          for_lanes<kLanes32>(n_first, n_end * m_at_once,
-                              [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
-                                  IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for_rows<kLanes32>(
-              m_first, m_part_end, m_at_once, n_first, n_end,
-              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
-                if (from_memory)
-                  prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                sum_d_z_slope_x_in_block_here =
-                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                 load(&slope_x[m * N + n], active), sum_d_z_slope_x_in_block_here);
-              },
-              sum_d_z_slope_x_in_block);
-          add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
-          for_lanes<kLanes32>(n_first, n_end,
-                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
-                                  IN_SET {
-                                    store(&sum_d_z_slope_x[n - n_first], active,
-                                          load(&sum_d_z_slope_x[n - n_first], active) +
-                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
-                                  });
-        }
-        // One pass along n: fills sum_d_z_slope_x_part.
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
-        });
-      }
-    }
-  });
   const bool around_caches_d_bias = N * 4 >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-        // Puts the shares together, in order: sum_d_z_slope_x.
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+        Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
+        for (int64_t m_first = 0; m_first < M; m_first += 4096) {
+          const int64_t m_end = smaller(m_first + 4096, M);
+          Lanes<float, kLanes32> sum_d_z_scaled_in_block = 0.0f;
+          // One pass along m: sum_d_z_scaled_in_block.
+          for (int64_t m = m_first; m < m_end; ++m) {
+            sum_d_z_scaled_in_block += load(&d_z_scaled[m * N + n], active);
+          }
+          sum_d_z_scaled += sum_d_z_scaled_in_block;
         }
-        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches_d_bias);
+        store_around(&d_bias[n], active, sum_d_z_scaled, around_caches_d_bias);
       });
     }
     if (around_caches_d_bias) finish_stores();
   });
   const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  char* const sum_d_z_scaled_y_panels = workspace + space.sum_d_z_scaled_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_z_y_slope_x_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
-    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    char* const sum_d_z_scaled_y_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_z_scaled_y_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_scaled_y.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
-        [=](int64_t m, int64_t n)
-            IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x[m * N + n]); },
+        all_threads(), sum_d_z_scaled_y_panels, sum_d_z_scaled_y_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        [=](int64_t m, int64_t n) IN_SET -> float { return d_z_scaled[m * N + n]; },
         AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
                        IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        [=](auto& sum_d_z_scaled_y, auto left, auto right)
+            IN_SET { sum_d_z_scaled_y = multiply_add(right, left, sum_d_z_scaled_y); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_scaled_y) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_scaled_y), around_caches_d_x);
         });
     if (around_caches_d_x) finish_stores();
   });
@@ -706,7 +650,7 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
                                              float* d_bias, int64_t M, int64_t K, int64_t N,
                                              const MatmulActivationBackwardReluInPartWorkspace<T>& space,
                                              char* workspace, int64_t threads) {
-  float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
+  float* const d_z_scaled = reinterpret_cast<float*>(workspace + space.d_z_scaled);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -720,53 +664,54 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
   });
-  const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
+  const int64_t n_part = share_of(N, 1, columns_of(M * 4, 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
+      const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
       for (int64_t m = 0; m < M; ++m) {
-        // One pass along n: fills slope_x.
+        // One pass along n: fills d_z_scaled.
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          store(&slope_x[m * N + n], active,
-                0.5f * (1.0f + erf(0.70710677f * load(&v[m * N + n], active))) +
-                    0.3989423f * load(&v[m * N + n], active) *
-                        exp(-0.5f * load(&v[m * N + n], active) * load(&v[m * N + n], active)));
+          if (from_memory) prefetch_row(&d_z[m * N + n], M - m, M, N, n_end - n_first);
+          store(&d_z_scaled[m * N + n], active,
+                to_value<T>(load(&d_z[m * N + n], active)) *
+                    (0.5f * (1.0f + erf(0.70710677f * load(&v[m * N + n], active))) +
+                     0.3989423f * load(&v[m * N + n], active) *
+                         exp(-0.5f * load(&v[m * N + n], active) * load(&v[m * N + n], active))));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
-          Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+          Lanes<float, kLanes32> sum_d_z_scaled = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_z_slope_x_in_block = 0.0f;
-            // One pass along m: sum_d_z_slope_x_in_block.
+            Lanes<float, kLanes32> sum_d_z_scaled_in_block = 0.0f;
+            // One pass along m: sum_d_z_scaled_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_z_slope_x_in_block =
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
-                               sum_d_z_slope_x_in_block);
+              sum_d_z_scaled_in_block += load(&d_z_scaled[m * N + n], active);
             }
-            sum_d_z_slope_x += sum_d_z_slope_x_in_block;
+            sum_d_z_scaled += sum_d_z_scaled_in_block;
           }
-          store(&d_bias[n], active, sum_d_z_slope_x);
+          store(&d_bias[n], active, sum_d_z_scaled);
         }
       });
       for (int64_t k = 0; k < K; ++k) {
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
           if (d_y != nullptr) {
-            Lanes<float, kLanes32> sum_d_z_x_slope_x = 0.0f;
+            Lanes<float, kLanes32> sum_d_z_scaled_x = 0.0f;
             for (int64_t m_first = 0; m_first < M; m_first += 4096) {
               const int64_t m_end = smaller(m_first + 4096, M);
-              Lanes<float, kLanes32> sum_d_z_x_slope_x_in_block = 0.0f;
-              // One pass along m: sum_d_z_x_slope_x_in_block.
+              Lanes<float, kLanes32> sum_d_z_scaled_x_in_block = 0.0f;
+              // One pass along m: sum_d_z_scaled_x_in_block.
               for (int64_t m = m_first; m < m_end; ++m) {
-                sum_d_z_x_slope_x_in_block =
-                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)) * to_value<T>(x[m * K + k]),
-                                 load(&slope_x[m * N + n], active), sum_d_z_x_slope_x_in_block);
+                sum_d_z_scaled_x_in_block =
+                    multiply_add(load(&d_z_scaled[m * N + n], active), to_value<T>(x[m * K + k]),
+                                 sum_d_z_scaled_x_in_block);
               }
-              sum_d_z_x_slope_x += sum_d_z_x_slope_x_in_block;
+              sum_d_z_scaled_x += sum_d_z_scaled_x_in_block;
             }
-            store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x));
+            store(&d_y[k * N + n], active, to_stored<T>(sum_d_z_scaled_x));
           }
         });
       }
@@ -777,20 +722,19 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t k = 0; k < K; ++k) {
         if (d_x != nullptr) {
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
+          float sum_d_z_scaled_y = 0.0f;
+          // One pass along n: sum_d_z_scaled_y.
           for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_z_scaled_y_lanes = 0.0f;
             for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              load(&slope_x[m * N + n], active));
+                                [=, &sum_d_z_scaled_y_lanes](int64_t n, auto active) IN_SET {
+                                  add_product(sum_d_z_scaled_y_lanes, active,
+                                              load(&d_z_scaled[m * N + n], active),
+                                              to_value<T>(load(&y[k * N + n], active)));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
+            sum_d_z_scaled_y += across(sum_d_z_scaled_y_lanes, Plus());
           }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+          d_x[m * K + k] = to_stored<T>(sum_d_z_scaled_y);
         }
       }
     }

@@ -11,12 +11,11 @@
 //   real together_x = dot(x, w1, K) + b1;
 //   real hidden = gelu(together_x);
 //   real d_hidden = dot(d_z, w2, N);
-//   real together_x_share = 0.5 * (1 + erf(0.7071067811865476 * together_x)) + 0.3989422804014327 *
-//   together_x
-//       * exp(-0.5 * together_x * together_x);
-//   d_x = dot(d_hidden, w1, together_x_share, H);
-//   d_w1 = dot(d_hidden, x, together_x_share, M);
-//   d_b1 = dot(d_hidden, together_x_share, M);
+//   real d_together_x = d_hidden * (0.5 * (1 + erf(0.7071067811865476 * together_x)) + 0.3989422804014327
+//       * together_x * exp(-0.5 * together_x * together_x));
+//   d_x = dot(d_together_x, w1, H);
+//   d_w1 = dot(d_together_x, x, M);
+//   d_b1 = sum(d_together_x, M);
 //   d_w2 = dot(d_z, hidden, M);
 //   d_b2 = sum(d_z, M);
 //

@@ -7,10 +7,10 @@
 // Phase 2: a block for each of H, neighbours along N.
 // Phase 3: a block for each of M, K, neighbours along H.
 // Kept by each worker: hidden.
-// Through the workspace: d_hidden, together_x_share.
+// Through the workspace: d_together_x.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
 //   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
-// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 5 * M *
+// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 3 * M *
 //   H * K of mul; M * H of exp; 2 * M * H of erf.
 
 #include "mlp_backward.h"
@@ -28,10 +28,9 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardWorkspace {
-  int64_t d_hidden, together_x_share, sum_d_z_parts, sum_d_z_tickets, part2_kernel_tiles, bytes = 0;
+  int64_t d_together_x, sum_d_z_parts, sum_d_z_tickets, part2_kernel_tiles, bytes = 0;
   explicit MlpBackwardWorkspace(int64_t M, int64_t H, int64_t N) {
-    d_hidden = reserve(bytes, M * H, 4);
-    together_x_share = reserve(bytes, M * H, 4);
+    d_together_x = reserve(bytes, M * H, 4);
     sum_d_z_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     sum_d_z_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
     part2_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
@@ -72,32 +71,30 @@ template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     mlp_backward_part2_kernel(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                               const Stored<T>* d_z, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2, Index M,
-                              Index K, Index H, Index N, float* d_hidden, float* together_x_share,
-                              char* tiles, int64_t tile_bytes) {
+                              Index K, Index H, Index N, float* d_together_x, char* tiles,
+                              int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const hidden = take<float>(tile, M);
   for (Index item = Index(blockIdx.x); item < H; item += Index(gridDim.x)) {
     const Index h = item;
-    float d_b1_so_far_own = 0.0f;
+    float sum_d_together_x_own = 0.0f;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x_w1 = 0.0f;
       // One pass along k: sum_x_w1.
       for (Index k = 0; k < K; ++k) sum_x_w1 += to_value<T>(x[m * K + k]) * to_value<T>(w1[k * H + h]);
       const float together_x = sum_x_w1 + b1[h];
       hidden[m] = 0.5f * together_x * (1.0f + erff(together_x * 0.70710677f));
-      d_hidden[m * H + h] = 0.0f;
-      together_x_share[m * H + h] = 0.5f * (1.0f + erff(0.70710677f * together_x)) +
-                                    0.3989423f * together_x * expf(-0.5f * together_x * together_x);
+      float d_hidden = 0.0f;
       // One pass along n: d_hidden.
-      for (Index n = 0; n < N; ++n) {
-        d_hidden[m * H + h] += to_value<T>(d_z[m * N + n]) * to_value<T>(w2[h * N + n]);
-      }
-      d_b1_so_far_own += d_hidden[m * H + h] * together_x_share[m * H + h];
+      for (Index n = 0; n < N; ++n) d_hidden += to_value<T>(d_z[m * N + n]) * to_value<T>(w2[h * N + n]);
+      d_together_x[m * H + h] = d_hidden * (0.5f * (1.0f + erff(0.70710677f * together_x)) +
+                                            0.3989423f * together_x * expf(-0.5f * together_x * together_x));
+      sum_d_together_x_own += d_together_x[m * H + h];
     }
-    float d_b1_so_far = block_fold(d_b1_so_far_own, Plus());
+    float sum_d_together_x = block_fold(sum_d_together_x_own, Plus());
     __syncthreads();
-    if (threadIdx.x == 0) d_b1[h] = d_b1_so_far;
+    if (threadIdx.x == 0) d_b1[h] = sum_d_together_x;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       float sum_d_z_hidden = 0.0f;
       // One pass along m: sum_d_z_hidden.
@@ -106,12 +103,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
-      float sum_d_hidden_along_m = 0.0f;
-      // One pass along m: sum_d_hidden_along_m.
-      for (Index m = 0; m < M; ++m) {
-        sum_d_hidden_along_m += d_hidden[m * H + h] * to_value<T>(x[m * K + k]) * together_x_share[m * H + h];
-      }
-      d_w1[k * H + h] = to_stored<T>(sum_d_hidden_along_m);
+      float sum_d_together_x_x = 0.0f;
+      // One pass along m: sum_d_together_x_x.
+      for (Index m = 0; m < M; ++m) sum_d_together_x_x += d_together_x[m * H + h] * to_value<T>(x[m * K + k]);
+      d_w1[k * H + h] = to_stored<T>(sum_d_together_x_x);
     }
     __syncthreads();
   }
@@ -119,28 +114,25 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    mlp_backward_part3_kernel(const Stored<T>* w1, Stored<T>* d_x, Index M, Index K, Index H, float* d_hidden,
-                              float* together_x_share) {
+    mlp_backward_part3_kernel(const Stored<T>* w1, Stored<T>* d_x, Index M, Index K, Index H,
+                              float* d_together_x) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
-    float sum_d_hidden_own = 0.0f;
+    float sum_d_together_x_w1_own = 0.0f;
     for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
          h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H - h_first);
-      const auto d_hidden_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_hidden[m * H + h_first], remaining);
+      const auto d_together_x_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&d_together_x[m * H + h_first], remaining);
       const auto w1_pack = load_pack<16 / kBytes<T>, 1, kWide>(&w1[k * H + h_first], remaining);
-      const auto together_x_share_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&together_x_share[m * H + h_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) {
-          sum_d_hidden_own += d_hidden_pack[i] * to_value<T>(w1_pack[i]) * together_x_share_pack[i];
-        }
+        if (i < remaining) sum_d_together_x_w1_own += d_together_x_pack[i] * to_value<T>(w1_pack[i]);
       }
     }
-    float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
-    if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_hidden);
+    float sum_d_together_x_w1 = block_fold(sum_d_together_x_w1_own, Plus());
+    if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_together_x_w1);
   }
 }
 
@@ -171,22 +163,20 @@ cudaError_t mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b
             launch(mlp_backward_part2_kernel<Index, T>, smaller(H, in_shared ? int64_t{1} << 30 : 1024),
                    block_threads(larger(M, larger(N, K)), H),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, d_z, d_w1,
-                   d_b1, d_w2, M, K, H, N, workspace + space.d_hidden, workspace + space.together_x_share,
-                   tiles, tile_bytes))
+                   d_b1, d_w2, M, K, H, N, workspace + space.d_together_x, tiles, tile_bytes))
       return error;
   }
   const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
   return launch(wide ? mlp_backward_part3_kernel<true, Index, T> : mlp_backward_part3_kernel<false, Index, T>,
                 smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
-                workspace + space.d_hidden, workspace + space.together_x_share);
+                workspace + space.d_together_x);
 }
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace {
-  int64_t d_hidden, together_x_share, part2_kernel_tiles, bytes = 0;
+  int64_t d_together_x, part2_kernel_tiles, bytes = 0;
   explicit MlpBackwardInPartWorkspace(int64_t M, int64_t H) {
-    d_hidden = reserve(bytes, M * H, 4);
-    together_x_share = reserve(bytes, M * H, 4);
+    d_together_x = reserve(bytes, M * H, 4);
     part2_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
@@ -210,7 +200,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     mlp_backward_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* w1, const float* b1,
                                       const Stored<T>* w2, const Stored<T>* d_z, Stored<T>* d_x,
                                       Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2, Index M, Index K,
-                                      Index H, Index N, float* d_hidden, float* together_x_share, char* tiles,
+                                      Index H, Index N, float* d_together_x, char* tiles,
                                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
@@ -228,22 +218,23 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       if (d_w2 != nullptr) hidden[m] = 0.5f * together_x * (1.0f + erff(together_x * 0.70710677f));
       if (d_x != nullptr || d_w1 != nullptr || d_b1 != nullptr) {
         float sum_d_z_w2 = 0.0f;
-        together_x_share[m * H + h] = 0.5f * (1.0f + erff(0.70710677f * together_x)) +
-                                      0.3989423f * together_x * expf(-0.5f * together_x * together_x);
         // One pass along n: sum_d_z_w2.
         for (Index n = 0; n < N; ++n) sum_d_z_w2 += to_value<T>(d_z[m * N + n]) * to_value<T>(w2[h * N + n]);
-        d_hidden[m * H + h] = sum_d_z_w2;
+        const float d_hidden = sum_d_z_w2;
+        d_together_x[m * H + h] =
+            d_hidden * (0.5f * (1.0f + erff(0.70710677f * together_x)) +
+                        0.3989423f * together_x * expf(-0.5f * together_x * together_x));
       }
     }
     __syncthreads();
     if (d_b1 != nullptr) {
-      float d_b1_so_far_own = 0.0f;
+      float sum_d_together_x_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-        d_b1_so_far_own += d_hidden[m * H + h] * together_x_share[m * H + h];
+        sum_d_together_x_own += d_together_x[m * H + h];
       }
-      float d_b1_so_far = block_fold(d_b1_so_far_own, Plus());
+      float sum_d_together_x = block_fold(sum_d_together_x_own, Plus());
       __syncthreads();
-      if (threadIdx.x == 0) d_b1[h] = d_b1_so_far;
+      if (threadIdx.x == 0) d_b1[h] = sum_d_together_x;
     }
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       if (d_w2 != nullptr) {
@@ -256,13 +247,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     __syncthreads();
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
       if (d_w1 != nullptr) {
-        float sum_d_hidden_along_m = 0.0f;
-        // One pass along m: sum_d_hidden_along_m.
+        float sum_d_together_x_x = 0.0f;
+        // One pass along m: sum_d_together_x_x.
         for (Index m = 0; m < M; ++m) {
-          sum_d_hidden_along_m +=
-              d_hidden[m * H + h] * to_value<T>(x[m * K + k]) * together_x_share[m * H + h];
+          sum_d_together_x_x += d_together_x[m * H + h] * to_value<T>(x[m * K + k]);
         }
-        d_w1[k * H + h] = to_stored<T>(sum_d_hidden_along_m);
+        d_w1[k * H + h] = to_stored<T>(sum_d_together_x_x);
       }
     }
     __syncthreads();
@@ -272,28 +262,25 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     mlp_backward_in_part_part3_kernel(const Stored<T>* w1, Stored<T>* d_x, Index M, Index K, Index H,
-                                      float* d_hidden, float* together_x_share) {
+                                      float* d_together_x) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_hidden_own = 0.0f;
+      float sum_d_together_x_w1_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
            h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(H - h_first);
-        const auto d_hidden_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_hidden[m * H + h_first], remaining);
+        const auto d_together_x_pack =
+            load_pack<16 / kBytes<T>, 1, kWide>(&d_together_x[m * H + h_first], remaining);
         const auto w1_pack = load_pack<16 / kBytes<T>, 1, kWide>(&w1[k * H + h_first], remaining);
-        const auto together_x_share_pack =
-            load_pack<16 / kBytes<T>, 1, kWide>(&together_x_share[m * H + h_first], remaining);
 #pragma unroll
         for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          if (i < remaining) {
-            sum_d_hidden_own += d_hidden_pack[i] * to_value<T>(w1_pack[i]) * together_x_share_pack[i];
-          }
+          if (i < remaining) sum_d_together_x_w1_own += d_together_x_pack[i] * to_value<T>(w1_pack[i]);
         }
       }
-      float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
-      if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_hidden);
+      float sum_d_together_x_w1 = block_fold(sum_d_together_x_w1_own, Plus());
+      if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_together_x_w1);
     }
   }
 }
@@ -315,15 +302,14 @@ cudaError_t mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const 
             launch(mlp_backward_in_part_part2_kernel<Index, T>,
                    smaller(H, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, larger(N, K)), H),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, d_z, d_x,
-                   d_w1, d_b1, d_w2, M, K, H, N, workspace + space.d_hidden,
-                   workspace + space.together_x_share, tiles, tile_bytes))
+                   d_w1, d_b1, d_w2, M, K, H, N, workspace + space.d_together_x, tiles, tile_bytes))
       return error;
   }
   const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
   return launch(wide ? mlp_backward_in_part_part3_kernel<true, Index, T>
                      : mlp_backward_in_part_part3_kernel<false, Index, T>,
                 smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
-                workspace + space.d_hidden, workspace + space.together_x_share);
+                workspace + space.d_together_x);
 }
 
 // Checks the arguments, then runs.

@@ -10,10 +10,10 @@
 // Phase 6: threads share tiles of K x H, folded in registers from panels of both sides, packed once.
 // Phase 7: threads share H, neighbours along H.
 // Phase 8: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
-// Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
+// Through the workspace: together_x, hidden, d_together_x, sum_d_z_part.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
 //   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
-// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 5 * M *
+// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 3 * M *
 //   H * K of mul; M * H of exp; 2 * M * H of erf.
 // Where an output is not wanted: mlp_backward_in_part does one step after the other.
 
@@ -68,16 +68,16 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct MlpBackwardWorkspace : Workspace {
-  int64_t hidden, d_hidden, together_x_share, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
+  int64_t together_x, hidden, d_together_x, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels,
-      sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, sum_d_hidden_panels,
-      sum_d_hidden_own_panels;
+      sum_d_together_x_x_panels, sum_d_together_x_x_own_panels, sum_d_together_x_w1_panels,
+      sum_d_together_x_w1_own_panels;
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
+    together_x = reserve(bytes, M * H, 4);
     hidden = reserve(bytes, M * H, 4);
-    d_hidden = reserve(bytes, M * H, 4);
-    together_x_share = reserve(bytes, M * H, 4);
+    d_together_x = reserve(bytes, M * H, 4);
     sum_d_z_part = reserve(bytes, M_shares * N, 4);
     sum_x_w1_here_panels =
         reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
@@ -91,13 +91,13 @@ struct MlpBackwardWorkspace : Workspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
-    sum_d_hidden_along_m_panels =
+    sum_d_together_x_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).right_bytes(), 1);
-    sum_d_hidden_along_m_own_panels = reserve(
+    sum_d_together_x_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).thread_bytes(false), 1);
-    sum_d_hidden_panels =
+    sum_d_together_x_w1_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
-    sum_d_hidden_own_panels = reserve(
+    sum_d_together_x_w1_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
     most_threads = workers_for({64});
   }
@@ -110,9 +110,9 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
                   const MlpBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
+  float* const together_x = reinterpret_cast<float*>(workspace + space.together_x);
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
-  float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
-  float* const together_x_share = reinterpret_cast<float*>(workspace + space.together_x_share);
+  float* const d_together_x = reinterpret_cast<float*>(workspace + space.d_together_x);
   float* const sum_d_z_part = reinterpret_cast<float*>(workspace + space.sum_d_z_part);
   const int64_t n_part = share_of<2048>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -182,11 +182,10 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = to_value<T>(load(&w1[k * H + h], active)); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_w1_here) IN_SET {
-          const auto together_x = sum_x_w1_here + load(&b1[h], active);
-          store(&hidden[m * H + h], active, 0.5f * together_x * (1.0f + erf(together_x * 0.70710677f)));
-          store(&together_x_share[m * H + h], active,
-                0.5f * (1.0f + erf(0.70710677f * together_x)) +
-                    0.3989423f * together_x * exp(-0.5f * together_x * together_x));
+          const auto together_x_here = sum_x_w1_here + load(&b1[h], active);
+          store(&together_x[m * H + h], active, together_x_here);
+          store(&hidden[m * H + h], active,
+                0.5f * together_x_here * (1.0f + erf(together_x_here * 0.70710677f)));
         });
   });
   char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
@@ -199,8 +198,13 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
         [=](int64_t m, int64_t n) IN_SET -> float { return to_value<T>(d_z[m * N + n]); },
         AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
                        IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); }},
-        [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
-            IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
+        [=](int64_t m, int64_t h, auto active, auto d_hidden_here) IN_SET {
+          store(&d_together_x[m * H + h], active,
+                d_hidden_here * (0.5f * (1.0f + erf(0.70710677f * load(&together_x[m * H + h], active))) +
+                                 0.3989423f * load(&together_x[m * H + h], active) *
+                                     exp(-0.5f * load(&together_x[m * H + h], active) *
+                                         load(&together_x[m * H + h], active))));
+        });
   });
   const bool around_caches_d_w2 = H * N * kBytes<T> >= kBeyondCaches;
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
@@ -221,21 +225,20 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     if (around_caches_d_w2) finish_stores();
   });
   const bool around_caches_d_w1 = K * H * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_hidden_along_m_panels = workspace + space.sum_d_hidden_along_m_panels;
+  char* const sum_d_together_x_x_panels = workspace + space.sum_d_together_x_x_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_hidden_along_m_own_panels =
-        memory_of_thread(space, workspace) + space.sum_d_hidden_along_m_own_panels;
-    // Tiles of k x h stay in registers while they go down m: sum_d_hidden_along_m.
+    char* const sum_d_together_x_x_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_together_x_x_own_panels;
+    // Tiles of k x h stay in registers while they go down m: sum_d_together_x_x.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, {0, K}, {0, H}, {0, M},
-        0.0f, AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
-        [=](auto& right, int64_t m, int64_t h, auto active) IN_SET {
-          right = load(&d_hidden[m * H + h], active) * load(&together_x_share[m * H + h], active);
-        },
-        [=](auto& sum_d_hidden_along_m, auto left, auto right)
-            IN_SET { sum_d_hidden_along_m = multiply_add(right, left, sum_d_hidden_along_m); },
-        [=](int64_t k, int64_t h, auto active, auto sum_d_hidden_along_m) IN_SET {
-          store_around(&d_w1[k * H + h], active, to_stored<T>(sum_d_hidden_along_m), around_caches_d_w1);
+        all_threads(), sum_d_together_x_x_panels, sum_d_together_x_x_own_panels, {0, K}, {0, H}, {0, M}, 0.0f,
+        AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
+        [=](auto& right, int64_t m, int64_t h, auto active)
+            IN_SET { right = load(&d_together_x[m * H + h], active); },
+        [=](auto& sum_d_together_x_x, auto left, auto right)
+            IN_SET { sum_d_together_x_x = multiply_add(right, left, sum_d_together_x_x); },
+        [=](int64_t k, int64_t h, auto active, auto sum_d_together_x_x) IN_SET {
+          store_around(&d_w1[k * H + h], active, to_stored<T>(sum_d_together_x_x), around_caches_d_w1);
         });
     if (around_caches_d_w1) finish_stores();
   });
@@ -244,49 +247,47 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     OMP(omp for schedule(static) nowait)
     for (int64_t h_first = 0; h_first < H; h_first += 256) {
       for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
-        Lanes<float, kLanes32> d_b1_so_far = 0.0f;
+        Lanes<float, kLanes32> sum_d_together_x = 0.0f;
         for (int64_t m_first = 0; m_first < M; m_first += 4096) {
           const int64_t m_end = smaller(m_first + 4096, M);
-          Lanes<float, kLanes32> d_b1_so_far_in_block = 0.0f;
-          // One pass along m: d_b1_so_far_in_block.
+          Lanes<float, kLanes32> sum_d_together_x_in_block = 0.0f;
+          // One pass along m: sum_d_together_x_in_block.
           for (int64_t m = m_first; m < m_end; ++m) {
-            d_b1_so_far_in_block =
-                multiply_add(load(&d_hidden[m * H + h], active), load(&together_x_share[m * H + h], active),
-                             d_b1_so_far_in_block);
+            sum_d_together_x_in_block += load(&d_together_x[m * H + h], active);
           }
-          d_b1_so_far += d_b1_so_far_in_block;
+          sum_d_together_x += sum_d_together_x_in_block;
         }
-        store_around(&d_b1[h], active, d_b1_so_far, around_caches_d_b1);
+        store_around(&d_b1[h], active, sum_d_together_x, around_caches_d_b1);
       });
     }
     if (around_caches_d_b1) finish_stores();
   });
   const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-  char* const sum_d_hidden_panels = workspace + space.sum_d_hidden_panels;
+  char* const sum_d_together_x_w1_panels = workspace + space.sum_d_together_x_w1_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_hidden_own_panels = memory_of_thread(space, workspace) + space.sum_d_hidden_own_panels;
-    // Tiles of m x k stay in registers while they go down h: sum_d_hidden.
+    char* const sum_d_together_x_w1_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_together_x_w1_own_panels;
+    // Tiles of m x k stay in registers while they go down h: sum_d_together_x_w1.
     contract<kLanes32, float, float, float>(
-        all_threads(), sum_d_hidden_panels, sum_d_hidden_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
-        [=](int64_t m, int64_t h)
-            IN_SET -> float { return rounded(d_hidden[m * H + h] * together_x_share[m * H + h]); },
+        all_threads(), sum_d_together_x_w1_panels, sum_d_together_x_w1_own_panels, {0, M}, {0, K}, {0, H},
+        0.0f, [=](int64_t m, int64_t h) IN_SET -> float { return d_together_x[m * H + h]; },
         AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
                        IN_SET { right = to_value<T>(load_every(&w1[k * H + h], H, active)); }},
-        [=](auto& sum_d_hidden, auto left, auto right)
-            IN_SET { sum_d_hidden = multiply_add(right, left, sum_d_hidden); },
-        [=](int64_t m, int64_t k, auto active, auto sum_d_hidden)
-            IN_SET { store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_hidden), around_caches_d_x); });
+        [=](auto& sum_d_together_x_w1, auto left, auto right)
+            IN_SET { sum_d_together_x_w1 = multiply_add(right, left, sum_d_together_x_w1); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_together_x_w1) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_together_x_w1), around_caches_d_x);
+        });
     if (around_caches_d_x) finish_stores();
   });
 }
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace : Workspace {
-  int64_t hidden, d_hidden, together_x_share;
+  int64_t hidden, d_together_x;
   explicit MlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     hidden = reserve(thread_bytes, M, 4);
-    d_hidden = reserve(bytes, M * H, 4);
-    together_x_share = reserve(bytes, M * H, 4);
+    d_together_x = reserve(bytes, M * H, 4);
     most_threads = workers_for({H});
   }
 };
@@ -297,8 +298,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                           const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
                           float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
                           const MlpBackwardInPartWorkspace& space, char* workspace, int64_t threads) {
-  float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
-  float* const together_x_share = reinterpret_cast<float*>(workspace + space.together_x_share);
+  float* const d_together_x = reinterpret_cast<float*>(workspace + space.d_together_x);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
@@ -345,9 +345,6 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
         }
         if (d_x != nullptr || d_w1 != nullptr || d_b1 != nullptr) {
           float sum_d_z_w2 = 0.0f;
-          together_x_share[m * H + h] =
-              rounded(0.5f * (1.0f + std::erf(rounded(0.70710677f * together_x)))) +
-              rounded(0.3989423f * together_x * std::exp(rounded(-0.5f * together_x * together_x)));
           // One pass along n: sum_d_z_w2.
           for (int64_t n_block = 0; n_block < N; n_block += 4096) {
             Sum<float, kLanes32> sum_d_z_w2_lanes = 0.0f;
@@ -358,22 +355,26 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                 });
             sum_d_z_w2 += across(sum_d_z_w2_lanes, Plus());
           }
-          d_hidden[m * H + h] = sum_d_z_w2;
+          const float d_hidden = sum_d_z_w2;
+          d_together_x[m * H + h] = rounded(
+              d_hidden *
+              (rounded(0.5f * (1.0f + std::erf(rounded(0.70710677f * together_x)))) +
+               rounded(0.3989423f * together_x * std::exp(rounded(-0.5f * together_x * together_x)))));
         }
       }
       if (d_b1 != nullptr) {
-        float d_b1_so_far = 0.0f;
-        // One pass along m: d_b1_so_far.
+        float sum_d_together_x = 0.0f;
+        // One pass along m: sum_d_together_x.
         for (int64_t m_block = 0; m_block < M; m_block += 4096) {
-          Sum<float, kLanes32> d_b1_so_far_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              m_block, smaller(m_block + 4096, M), [=, &d_b1_so_far_lanes](int64_t m, auto active) IN_SET {
-                add_product(d_b1_so_far_lanes, active, load_every(&d_hidden[m * H + h], H, active),
-                            load_every(&together_x_share[m * H + h], H, active));
-              });
-          d_b1_so_far += across(d_b1_so_far_lanes, Plus());
+          Sum<float, kLanes32> sum_d_together_x_lanes = 0.0f;
+          for_lanes<kLanes32>(m_block, smaller(m_block + 4096, M),
+                              [=, &sum_d_together_x_lanes](int64_t m, auto active) IN_SET {
+                                sum_d_together_x_lanes +=
+                                    keep(active, load_every(&d_together_x[m * H + h], H, active), 0.0f);
+                              });
+          sum_d_together_x += across(sum_d_together_x_lanes, Plus());
         }
-        d_b1[h] = d_b1_so_far;
+        d_b1[h] = sum_d_together_x;
       }
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
         if (d_w2 != nullptr) {
@@ -393,19 +394,19 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
       });
       for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
         if (d_w1 != nullptr) {
-          Lanes<float, kLanes32> sum_d_hidden_along_m = 0.0f;
+          Lanes<float, kLanes32> sum_d_together_x_x = 0.0f;
           for (int64_t m_first = 0; m_first < M; m_first += 4096) {
             const int64_t m_end = smaller(m_first + 4096, M);
-            Lanes<float, kLanes32> sum_d_hidden_along_m_in_block = 0.0f;
-            // One pass along m: sum_d_hidden_along_m_in_block.
+            Lanes<float, kLanes32> sum_d_together_x_x_in_block = 0.0f;
+            // One pass along m: sum_d_together_x_x_in_block.
             for (int64_t m = m_first; m < m_end; ++m) {
-              sum_d_hidden_along_m_in_block =
-                  multiply_add(d_hidden[m * H + h] * to_value<T>(load(&x[m * K + k], active)),
-                               together_x_share[m * H + h], sum_d_hidden_along_m_in_block);
+              sum_d_together_x_x_in_block =
+                  multiply_add(to_value<T>(load(&x[m * K + k], active)), d_together_x[m * H + h],
+                               sum_d_together_x_x_in_block);
             }
-            sum_d_hidden_along_m += sum_d_hidden_along_m_in_block;
+            sum_d_together_x_x += sum_d_together_x_x_in_block;
           }
-          store_every(&d_w1[k * H + h], H, active, to_stored<T>(sum_d_hidden_along_m));
+          store_every(&d_w1[k * H + h], H, active, to_stored<T>(sum_d_together_x_x));
         }
       });
     }
@@ -415,19 +416,19 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
     for (int64_t m = 0; m < M; ++m) {
       for (int64_t k = 0; k < K; ++k) {
         if (d_x != nullptr) {
-          float sum_d_hidden = 0.0f;
-          // One pass along h: sum_d_hidden.
+          float sum_d_together_x_w1 = 0.0f;
+          // One pass along h: sum_d_together_x_w1.
           for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                h_block, smaller(h_block + 4096, H), [=, &sum_d_hidden_lanes](int64_t h, auto active) IN_SET {
-                  add_product(sum_d_hidden_lanes, active,
-                              load(&d_hidden[m * H + h], active) * to_value<T>(load(&w1[k * H + h], active)),
-                              load(&together_x_share[m * H + h], active));
-                });
-            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
+            Sum<float, kLanes32> sum_d_together_x_w1_lanes = 0.0f;
+            for_lanes<kLanes32>(h_block, smaller(h_block + 4096, H),
+                                [=, &sum_d_together_x_w1_lanes](int64_t h, auto active) IN_SET {
+                                  add_product(sum_d_together_x_w1_lanes, active,
+                                              load(&d_together_x[m * H + h], active),
+                                              to_value<T>(load(&w1[k * H + h], active)));
+                                });
+            sum_d_together_x_w1 += across(sum_d_together_x_w1_lanes, Plus());
           }
-          d_x[m * K + k] = to_stored<T>(sum_d_hidden);
+          d_x[m * K + k] = to_stored<T>(sum_d_together_x_w1);
         }
       }
     }

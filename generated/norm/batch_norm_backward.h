@@ -14,20 +14,20 @@
 //   real given_y = present(d_y) ? d_y : 0;
 //   real given_running_mean = present(d_running_mean) ? d_running_mean : 0;
 //   real given_running_variance = present(d_running_variance) ? d_running_variance : 0;
-//   real share = 1 - momentum;
+//   real one_minus_momentum = 1 - momentum;
 //   real sum_given_y = sum(given_y, B, H, W);
 //   real d_v = (present(d_batch_variance) ? d_batch_variance : 0) + momentum * given_running_variance - 0.5
 //       * scale_batch_variance * scale_batch_variance * scale_batch_variance * gamma * dot(d, given_y, B, H,
 //       W);
+//   real d_d = scale_batch_variance * gamma * given_y + 2 * d_v * d / (size(B) * size(H) * size(W));
 //   real d_m = (present(d_batch_mean) ? d_batch_mean : 0) + momentum * given_running_mean -
 //   scale_batch_variance
 //       * gamma * sum_given_y;
-//   d_x = scale_batch_variance * gamma * given_y + 2 * d_v * d / (size(B) * size(H) * size(W)) + d_m
-//       / (size(B) * size(H) * size(W));
+//   d_x = d_d + d_m / (size(B) * size(H) * size(W));
 //   d_gamma = dot(d * scale_batch_variance, given_y, B, H, W);
 //   d_beta = sum_given_y;
-//   d_old_mean = given_running_mean * share;
-//   d_old_variance = given_running_variance * share;
+//   d_old_mean = given_running_mean * one_minus_momentum;
+//   d_old_variance = given_running_variance * one_minus_momentum;
 // with eps = 1e-05
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

@@ -55,9 +55,9 @@ __global__ void __launch_bounds__(512, 1)
     const Value<T> given_running_mean = d_running_mean != nullptr ? d_running_mean[c] : Value<T>(0);
     const Value<T> given_running_variance =
         d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
-    const Value<T> share = Value<T>(1) - momentum;
-    if (writes) d_old_mean[c] = given_running_mean * share;
-    if (writes) d_old_variance[c] = given_running_variance * share;
+    const Value<T> one_minus_momentum = Value<T>(1) - momentum;
+    if (writes) d_old_mean[c] = given_running_mean * one_minus_momentum;
+    if (writes) d_old_variance[c] = given_running_variance * one_minus_momentum;
     Value<T> sum_given_y_own = Value<T>(0);
     Value<T> sum_d_given_y_own = Value<T>(0);
     Value<T> sum_d_given_y_along_b_h_w_own = Value<T>(0);
@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(512, 1)
         const Value<T> d = to_value<T>(x_pack[i]) - batch_mean[c];
         const Value<T> given_y =
             d_y != nullptr ? to_value<T>(d_y[((b * C + c) * H + h) * W + w]) : Value<T>(0);
-        d_x_pack[i] = to_stored<T>(scale_batch_variance * gamma[c] * given_y +
-                                   Value<T>(2) * d_v * d / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)) +
-                                   d_m / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)));
+        const Value<T> d_d = scale_batch_variance * gamma[c] * given_y +
+                             Value<T>(2) * d_v * d / Value<T>(int64_t(B) * int64_t(H) * int64_t(W));
+        d_x_pack[i] = to_stored<T>(d_d + d_m / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)));
       }
       store_pack<kWide>(&d_x[((b * C + c) * H + h) * W + w_first], d_x_pack, remaining);
     }
@@ -192,13 +192,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     if (d_x != nullptr || d_old_variance != nullptr) {
       given_running_variance = d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
     }
-    Value<T> share = Value<T>(0);
-    if (d_old_mean != nullptr || d_old_variance != nullptr) share = Value<T>(1) - momentum;
+    Value<T> one_minus_momentum = Value<T>(0);
+    if (d_old_mean != nullptr || d_old_variance != nullptr) one_minus_momentum = Value<T>(1) - momentum;
     if (d_old_mean != nullptr) {
-      if (threadIdx.x == 0) d_old_mean[c] = given_running_mean * share;
+      if (threadIdx.x == 0) d_old_mean[c] = given_running_mean * one_minus_momentum;
     }
     if (d_old_variance != nullptr) {
-      if (threadIdx.x == 0) d_old_variance[c] = given_running_variance * share;
+      if (threadIdx.x == 0) d_old_variance[c] = given_running_variance * one_minus_momentum;
     }
     for (Index point = Index(threadIdx.x); point < B * H * W; point += Index(blockDim.x)) {
       const Index b = Index(point / W / H);
@@ -261,10 +261,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Index b = Index(point / W / H);
         const Index h = Index(point / W % H);
         const Index w = Index(point % W);
-        d_x[((b * C + c) * H + h) * W + w] = to_stored<T>(
+        const Value<T> d_d =
             scale_batch_variance * gamma[c] * given_y[(b * H + h) * W + w] +
-            Value<T>(2) * d_v * d[(b * H + h) * W + w] / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)) +
-            d_m / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)));
+            Value<T>(2) * d_v * d[(b * H + h) * W + w] / Value<T>(int64_t(B) * int64_t(H) * int64_t(W));
+        d_x[((b * C + c) * H + h) * W + w] =
+            to_stored<T>(d_d + d_m / Value<T>(int64_t(B) * int64_t(H) * int64_t(W)));
       }
       __syncthreads();
     }

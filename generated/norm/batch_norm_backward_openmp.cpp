@@ -65,7 +65,7 @@ void batch_norm_backward_short_and_few(const Stored<T>* x, const Value<T>* gamma
                                        Value<T> momentum, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
                                        Value<T>* d_old_mean, Value<T>* d_old_variance, int64_t B, int64_t C,
                                        int64_t H, int64_t W) {
-  const Value<T> share = Value<T>(1) - momentum;
+  const Value<T> one_minus_momentum = Value<T>(1) - momentum;
   in_parallel(product_of(B, C, H, W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
@@ -74,8 +74,8 @@ void batch_norm_backward_short_and_few(const Stored<T>* x, const Value<T>* gamma
       const Value<T> given_running_variance =
           d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
       Value<T> sum_given_y = Value<T>(0);
-      d_old_mean[c] = given_running_mean * share;
-      d_old_variance[c] = given_running_variance * share;
+      d_old_mean[c] = given_running_mean * one_minus_momentum;
+      d_old_variance[c] = given_running_variance * one_minus_momentum;
       Value<T> sum_d_given_y = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
       const Value<T> batch_mean_here = batch_mean[c];
@@ -129,10 +129,10 @@ void batch_norm_backward_short_and_few(const Stored<T>* x, const Value<T>* gamma
                 d_y != nullptr
                     ? to_value<T>(load_every(&d_y[((b * C + c) * H + h) * W + w], W * H * C, active))
                     : Vector<T>(Value<T>(0));
+            const auto d_d = multiply_add(given_y, scale_batch_variance * gamma_here,
+                                          quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W)));
             store_every(&d_x[((b * C + c) * H + h) * W + w], W * H * C, active,
-                        to_stored<T>(multiply_add(given_y, scale_batch_variance * gamma_here,
-                                                  quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W))) +
-                                     d_m / Value<T>(B * H * W)));
+                        to_stored<T>(d_d + d_m / Value<T>(B * H * W)));
           }
         }
       });
@@ -149,7 +149,7 @@ void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const 
                                Value<T> momentum, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
                                Value<T>* d_old_mean, Value<T>* d_old_variance, int64_t B, int64_t C,
                                int64_t H, int64_t W) {
-  const Value<T> share = Value<T>(1) - momentum;
+  const Value<T> one_minus_momentum = Value<T>(1) - momentum;
   in_parallel(product_of(B, C, H, W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
@@ -158,8 +158,8 @@ void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const 
       const Value<T> given_running_variance =
           d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
       Value<T> sum_given_y = Value<T>(0);
-      d_old_mean[c] = given_running_mean * share;
-      d_old_variance[c] = given_running_variance * share;
+      d_old_mean[c] = given_running_mean * one_minus_momentum;
+      d_old_variance[c] = given_running_variance * one_minus_momentum;
       Value<T> sum_d_given_y = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
       for (int64_t b_first = 0; b_first < B; b_first += 4096) {
@@ -223,10 +223,10 @@ void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const 
             const auto given_y = d_y != nullptr
                                      ? to_value<T>(load_every(&d_y[((b * C + c) * H + h) * W + w], W, active))
                                      : Vector<T>(Value<T>(0));
+            const auto d_d = multiply_add(given_y, scale_batch_variance * gamma_here,
+                                          quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W)));
             store_every(&d_x[((b * C + c) * H + h) * W + w], W, active,
-                        to_stored<T>(multiply_add(given_y, scale_batch_variance * gamma_here,
-                                                  quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W))) +
-                                     d_m / Value<T>(B * H * W)));
+                        to_stored<T>(d_d + d_m / Value<T>(B * H * W)));
           }
         });
       }
@@ -241,7 +241,7 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
                          const Value<T>* d_running_variance, Value<T> momentum, Stored<T>* d_x,
                          Value<T>* d_gamma, Value<T>* d_beta, Value<T>* d_old_mean, Value<T>* d_old_variance,
                          int64_t B, int64_t C, int64_t H, int64_t W) {
-  const Value<T> share = Value<T>(1) - momentum;
+  const Value<T> one_minus_momentum = Value<T>(1) - momentum;
   const bool around_caches = B * C * H * W * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(B, C, H, W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -251,8 +251,8 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
       const Value<T> given_running_variance =
           d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
       Value<T> sum_given_y = Value<T>(0);
-      d_old_mean[c] = given_running_mean * share;
-      d_old_variance[c] = given_running_variance * share;
+      d_old_mean[c] = given_running_mean * one_minus_momentum;
+      d_old_variance[c] = given_running_variance * one_minus_momentum;
       Value<T> sum_d_given_y = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
       for (int64_t b_first = 0; b_first < B; b_first += 4096) {
@@ -325,11 +325,10 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
                 const auto given_y = d_y != nullptr
                                          ? to_value<T>(load(&d_y[((b * C + c) * H + h) * W + w], active))
                                          : Vector<T>(Value<T>(0));
+                const auto d_d = multiply_add(given_y, scale_batch_variance * gamma_here,
+                                              quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W)));
                 store_around(&d_x[((b * C + c) * H + h) * W + w], active,
-                             to_stored<T>(multiply_add(given_y, scale_batch_variance * gamma_here,
-                                                       quotient(Value<T>(2) * d_v * d, Value<T>(B * H * W))) +
-                                          d_m / Value<T>(B * H * W)),
-                             around_caches);
+                             to_stored<T>(d_d + d_m / Value<T>(B * H * W)), around_caches);
               });
         }
       }
@@ -388,10 +387,10 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       if (d_x != nullptr || d_old_variance != nullptr) {
         given_running_variance = d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
       }
-      Value<T> share = Value<T>(0);
-      if (d_old_mean != nullptr || d_old_variance != nullptr) share = Value<T>(1) - momentum;
-      if (d_old_mean != nullptr) d_old_mean[c] = given_running_mean * share;
-      if (d_old_variance != nullptr) d_old_variance[c] = given_running_variance * share;
+      Value<T> one_minus_momentum = Value<T>(0);
+      if (d_old_mean != nullptr || d_old_variance != nullptr) one_minus_momentum = Value<T>(1) - momentum;
+      if (d_old_mean != nullptr) d_old_mean[c] = given_running_mean * one_minus_momentum;
+      if (d_old_variance != nullptr) d_old_variance[c] = given_running_variance * one_minus_momentum;
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t h = 0; h < H; ++h) {
           // One pass along w: fills given_y.
@@ -476,14 +475,12 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
             // One pass along w: fills d_x.
             for_lines<kLanesOf<T>>(
                 around_caches, &d_x[((b * C + c) * H + h) * W], 0, W, [=](int64_t w, auto active) IN_SET {
+                  const auto d_d = multiply_add(
+                      load(&given_y[(b * H + h) * W + w], active), scale_batch_variance * gamma_here,
+                      quotient(Value<T>(2) * d_v * load(&d[(b * H + h) * W + w], active),
+                               Value<T>(B * H * W)));
                   store_around(&d_x[((b * C + c) * H + h) * W + w], active,
-                               to_stored<T>(multiply_add(load(&given_y[(b * H + h) * W + w], active),
-                                                         scale_batch_variance * gamma_here,
-                                                         quotient(Value<T>(2) * d_v *
-                                                                      load(&d[(b * H + h) * W + w], active),
-                                                                  Value<T>(B * H * W))) +
-                                            d_m / Value<T>(B * H * W)),
-                               around_caches);
+                               to_stored<T>(d_d + d_m / Value<T>(B * H * W)), around_caches);
                 });
           }
         }

@@ -11,9 +11,9 @@
 //   real d = x - mean(x, C, H, W);
 //   real scale_d = rsqrt(mean(d * d, C, H, W) + eps);
 //   real product_d = d * scale_d;
-//   real gamma_scaled = d_y * gamma;
-//   d_x = scale_d * (gamma_scaled - scale_d * product_d * mean(d_y * d * gamma, C, H, W)
-//       - mean(gamma_scaled, C, H, W));
+//   real d_product_d = d_y * gamma;
+//   d_x = (d_product_d - scale_d * product_d * mean(d_y * d * gamma, C, H, W) - mean(d_product_d, C, H, W))
+//       * scale_d;
 //   d_gamma = dot(d_y, product_d, B, H, W);
 //   d_beta = sum(d_y, B, H, W);
 // with eps = 1e-05

@@ -58,14 +58,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     }
     for (Index b = Index(threadIdx.x); b < B; b += Index(blockDim.x)) {
       sum_x[b] = Value<T>(0);
-      Value<T> sum_gamma_scaled = Value<T>(0);
+      Value<T> sum_d_product_d = Value<T>(0);
       for (Index c = 0; c < C; ++c) {
-        // One pass along hw: sum_x and sum_gamma_scaled.
+        // One pass along hw: sum_x and sum_d_product_d.
         for (Index hw = 0; hw < H * W; ++hw) {
           sum_x[b] += to_value<T>(x[((b * G + g) * C + c) * (H * W) + hw]);
-          const Value<T> gamma_scaled =
+          const Value<T> d_product_d =
               to_value<T>(d_y[((b * G + g) * C + c) * (H * W) + hw]) * gamma[g * C + c];
-          sum_gamma_scaled += gamma_scaled;
+          sum_d_product_d += d_product_d;
         }
       }
       Value<T> sum_d_squared = Value<T>(0);
@@ -86,13 +86,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           const Value<T> d = to_value<T>(x[((b * G + g) * C + c) * (H * W) + hw]) -
                              sum_x[b] / Value<T>(int64_t(C) * int64_t(H * W));
           const Value<T> product_d = d * scale_d[b];
-          const Value<T> gamma_scaled =
+          const Value<T> d_product_d =
               to_value<T>(d_y[((b * G + g) * C + c) * (H * W) + hw]) * gamma[g * C + c];
-          d_x[((b * G + g) * C + c) * (H * W) + hw] =
-              to_stored<T>(scale_d[b] * (gamma_scaled -
-                                         scale_d[b] * product_d *
-                                             (sum_d_y_d_gamma / Value<T>(int64_t(C) * int64_t(H * W))) -
-                                         sum_gamma_scaled / Value<T>(int64_t(C) * int64_t(H * W))));
+          d_x[((b * G + g) * C + c) * (H * W) + hw] = to_stored<T>(
+              (d_product_d -
+               scale_d[b] * product_d * (sum_d_y_d_gamma / Value<T>(int64_t(C) * int64_t(H * W))) -
+               sum_d_product_d / Value<T>(int64_t(C) * int64_t(H * W))) *
+              scale_d[b]);
         }
       }
     }
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   Value<T>* const d = take<Value<T>>(tile, C * H * W);
   Value<T>* const product_d = take<Value<T>>(tile, B * C * H * W);
-  Value<T>* const gamma_scaled = take<Value<T>>(tile, C * H * W);
+  Value<T>* const d_product_d = take<Value<T>>(tile, C * H * W);
   for (Index item = Index(blockIdx.x); item < G; item += Index(gridDim.x)) {
     const Index g = item;
     for (Index c = Index(threadIdx.x); c < C; c += Index(blockDim.x)) {
@@ -195,27 +195,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       }
       if (d_x != nullptr) {
         Value<T> sum_d_y_d_gamma_own = Value<T>(0);
-        Value<T> sum_gamma_scaled_own = Value<T>(0);
+        Value<T> sum_d_product_d_own = Value<T>(0);
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
           const Index c = Index(point / (H * W));
           const Index hw = Index(point % (H * W));
-          gamma_scaled[c * (H * W) + hw] =
+          d_product_d[c * (H * W) + hw] =
               to_value<T>(d_y[((b * G + g) * C + c) * (H * W) + hw]) * gamma[g * C + c];
           sum_d_y_d_gamma_own +=
               to_value<T>(d_y[((b * G + g) * C + c) * (H * W) + hw]) * d[c * (H * W) + hw] * gamma[g * C + c];
-          sum_gamma_scaled_own += gamma_scaled[c * (H * W) + hw];
+          sum_d_product_d_own += d_product_d[c * (H * W) + hw];
         }
         Value<T> sum_d_y_d_gamma = block_fold(sum_d_y_d_gamma_own, Plus());
-        Value<T> sum_gamma_scaled = block_fold(sum_gamma_scaled_own, Plus());
+        Value<T> sum_d_product_d = block_fold(sum_d_product_d_own, Plus());
         __syncthreads();
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
           const Index c = Index(point / (H * W));
           const Index hw = Index(point % (H * W));
           d_x[((b * G + g) * C + c) * (H * W) + hw] =
-              to_stored<T>(scale_d * (gamma_scaled[c * (H * W) + hw] -
-                                      scale_d * product_d[(b * C + c) * (H * W) + hw] *
-                                          (sum_d_y_d_gamma / Value<T>(int64_t(C) * int64_t(H * W))) -
-                                      sum_gamma_scaled / Value<T>(int64_t(C) * int64_t(H * W))));
+              to_stored<T>((d_product_d[c * (H * W) + hw] -
+                            scale_d * product_d[(b * C + c) * (H * W) + hw] *
+                                (sum_d_y_d_gamma / Value<T>(int64_t(C) * int64_t(H * W))) -
+                            sum_d_product_d / Value<T>(int64_t(C) * int64_t(H * W))) *
+                           scale_d);
         }
         __syncthreads();
       }

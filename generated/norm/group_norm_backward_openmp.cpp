@@ -99,34 +99,34 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       }
       for (int64_t b = 0; b < B; ++b) {
         Value<T> sum_x_here = Value<T>(0);
-        Value<T> sum_gamma_scaled = Value<T>(0);
+        Value<T> sum_d_product_d = Value<T>(0);
         for (int64_t c_first = 0; c_first < C; c_first += 4096) {
           const int64_t c_end = smaller(c_first + 4096, C);
           Value<T> sum_x_here_in_block = Value<T>(0);
-          Value<T> sum_gamma_scaled_in_block = Value<T>(0);
+          Value<T> sum_d_product_d_in_block = Value<T>(0);
           for (int64_t c = c_first; c < c_end; ++c) {
             const Value<T> gamma_here = gamma[g * C + c];
-            // One pass along hw: sum_x_here_in_block and sum_gamma_scaled_in_block.
+            // One pass along hw: sum_x_here_in_block and sum_d_product_d_in_block.
             for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
               Sum<Value<T>, kLanesOf<T>> sum_x_here_in_block_lanes = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_in_block_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> sum_d_product_d_in_block_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
                   hw_block, smaller(hw_block + 4096, H * W),
-                  [=, &sum_x_here_in_block_lanes, &sum_gamma_scaled_in_block_lanes](int64_t hw,
-                                                                                    auto active) IN_SET {
+                  [=, &sum_x_here_in_block_lanes, &sum_d_product_d_in_block_lanes](int64_t hw,
+                                                                                   auto active) IN_SET {
                     sum_x_here_in_block_lanes +=
                         keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
                              Value<T>(0));
-                    const auto gamma_scaled =
+                    const auto d_product_d =
                         to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * gamma_here;
-                    sum_gamma_scaled_in_block_lanes += keep(active, gamma_scaled, Value<T>(0));
+                    sum_d_product_d_in_block_lanes += keep(active, d_product_d, Value<T>(0));
                   });
               sum_x_here_in_block += across(sum_x_here_in_block_lanes, Plus());
-              sum_gamma_scaled_in_block += across(sum_gamma_scaled_in_block_lanes, Plus());
+              sum_d_product_d_in_block += across(sum_d_product_d_in_block_lanes, Plus());
             }
           }
           sum_x_here += sum_x_here_in_block;
-          sum_gamma_scaled += sum_gamma_scaled_in_block;
+          sum_d_product_d += sum_d_product_d_in_block;
         }
         sum_x[b] = sum_x_here;
         Value<T> sum_d_squared = Value<T>(0);
@@ -170,14 +170,14 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                 const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
                                sum_x_here / Value<T>(C * (H * W));
                 const auto product_d = d * scale_d_here;
-                const auto gamma_scaled =
+                const auto d_product_d =
                     to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * gamma_here;
                 store_around(
                     &d_x[((b * G + g) * C + c) * (H * W) + hw], active,
-                    to_stored<T>(scale_d_here *
-                                 (multiply_add(-(scale_d_here * product_d),
-                                               sum_d_y_d_gamma / Value<T>(C * (H * W)), gamma_scaled) -
-                                  sum_gamma_scaled / Value<T>(C * (H * W)))),
+                    to_stored<T>((multiply_add(-(scale_d_here * product_d),
+                                               sum_d_y_d_gamma / Value<T>(C * (H * W)), d_product_d) -
+                                  sum_d_product_d / Value<T>(C * (H * W))) *
+                                 scale_d_here),
                     around_caches);
               });
         }
@@ -216,11 +216,11 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormBackwardInPartWorkspace : Workspace {
-  int64_t d, product_d, gamma_scaled;
+  int64_t d, product_d, d_product_d;
   explicit GroupNormBackwardInPartWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * C * H * W, kBytes<Value<T>>);
-    gamma_scaled = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
+    d_product_d = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
     most_threads = workers_for({G});
   }
 };
@@ -237,7 +237,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
     char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const product_d = reinterpret_cast<Value<T>*>(mine + space.product_d);
-    Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
+    Value<T>* const d_product_d = reinterpret_cast<Value<T>*>(mine + space.d_product_d);
     OMP(omp for schedule(static) nowait)
     for (int64_t g = 0; g < G; ++g) {
       for (int64_t c = 0; c < C; ++c) {
@@ -321,36 +321,35 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
         }
         if (d_x != nullptr) {
           Value<T> sum_d_y_d_gamma = Value<T>(0);
-          Value<T> sum_gamma_scaled = Value<T>(0);
+          Value<T> sum_d_product_d = Value<T>(0);
           for (int64_t c_first = 0; c_first < C; c_first += 4096) {
             const int64_t c_end = smaller(c_first + 4096, C);
             Value<T> sum_d_y_d_gamma_in_block = Value<T>(0);
-            Value<T> sum_gamma_scaled_in_block = Value<T>(0);
+            Value<T> sum_d_product_d_in_block = Value<T>(0);
             for (int64_t c = c_first; c < c_end; ++c) {
               const Value<T> gamma_here = gamma[g * C + c];
-              // One pass along hw: sum_d_y_d_gamma_in_block and sum_gamma_scaled_in_block; fills
-              // gamma_scaled.
+              // One pass along hw: sum_d_y_d_gamma_in_block and sum_d_product_d_in_block; fills d_product_d.
               for (int64_t hw_block = 0; hw_block < H * W; hw_block += 4096) {
                 Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_in_block_lanes = Value<T>(0);
-                Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_in_block_lanes = Value<T>(0);
+                Sum<Value<T>, kLanesOf<T>> sum_d_product_d_in_block_lanes = Value<T>(0);
                 for_lanes<kLanesOf<T>>(
                     hw_block, smaller(hw_block + 4096, H * W),
-                    [=, &sum_d_y_d_gamma_in_block_lanes, &sum_gamma_scaled_in_block_lanes](
+                    [=, &sum_d_y_d_gamma_in_block_lanes, &sum_d_product_d_in_block_lanes](
                         int64_t hw, auto active) IN_SET {
                       const auto d_y_here =
                           to_value<T>(load_once(&d_y[((b * G + g) * C + c) * (H * W) + hw], active));
-                      const auto gamma_scaled_here = d_y_here * gamma_here;
-                      store(&gamma_scaled[c * (H * W) + hw], active, gamma_scaled_here);
+                      const auto d_product_d_here = d_y_here * gamma_here;
+                      store(&d_product_d[c * (H * W) + hw], active, d_product_d_here);
                       add_product(sum_d_y_d_gamma_in_block_lanes, active,
                                   d_y_here * load(&d[c * (H * W) + hw], active), gamma_here);
-                      sum_gamma_scaled_in_block_lanes += keep(active, gamma_scaled_here, Value<T>(0));
+                      sum_d_product_d_in_block_lanes += keep(active, d_product_d_here, Value<T>(0));
                     });
                 sum_d_y_d_gamma_in_block += across(sum_d_y_d_gamma_in_block_lanes, Plus());
-                sum_gamma_scaled_in_block += across(sum_gamma_scaled_in_block_lanes, Plus());
+                sum_d_product_d_in_block += across(sum_d_product_d_in_block_lanes, Plus());
               }
             }
             sum_d_y_d_gamma += sum_d_y_d_gamma_in_block;
-            sum_gamma_scaled += sum_gamma_scaled_in_block;
+            sum_d_product_d += sum_d_product_d_in_block;
           }
           for (int64_t c = 0; c < C; ++c) {
             // One pass along hw: fills d_x.
@@ -360,11 +359,11 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                   store_around(
                       &d_x[((b * G + g) * C + c) * (H * W) + hw], active,
                       to_stored<T>(
-                          scale_d *
                           (multiply_add(-(scale_d * load(&product_d[(b * C + c) * (H * W) + hw], active)),
                                         sum_d_y_d_gamma / Value<T>(C * (H * W)),
-                                        load(&gamma_scaled[c * (H * W) + hw], active)) -
-                           sum_gamma_scaled / Value<T>(C * (H * W)))),
+                                        load(&d_product_d[c * (H * W) + hw], active)) -
+                           sum_d_product_d / Value<T>(C * (H * W))) *
+                          scale_d),
                       around_caches);
                 });
           }

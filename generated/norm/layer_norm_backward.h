@@ -11,8 +11,8 @@
 //   real d = x - mean(x, N);
 //   real scale_d = rsqrt(mean(d * d, N) + eps);
 //   real product_d = d * scale_d;
-//   real gamma_scaled = d_y * gamma;
-//   d_x = scale_d * (gamma_scaled - scale_d * product_d * mean(d_y * d * gamma, N) - mean(gamma_scaled, N));
+//   real d_product_d = d_y * gamma;
+//   d_x = (d_product_d - scale_d * product_d * mean(d_y * d * gamma, N) - mean(d_product_d, N)) * scale_d;
 //   d_gamma = dot(d_y, product_d, rows);
 //   d_beta = sum(d_y, rows);
 // with eps = 1e-05

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     if (threadIdx.x == 0) sum_x[row] = Value<T>(0);
     __syncthreads();
     Value<T> sum_x_own = Value<T>(0);
-    Value<T> sum_gamma_scaled_own = Value<T>(0);
+    Value<T> sum_d_product_d_own = Value<T>(0);
 #pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -91,13 +91,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
-        const Value<T> gamma_scaled = to_value<T>(d_y_pack[i]) * gamma_pack[i];
-        if (i < remaining) sum_gamma_scaled_own += gamma_scaled;
+        const Value<T> d_product_d = to_value<T>(d_y_pack[i]) * gamma_pack[i];
+        if (i < remaining) sum_d_product_d_own += d_product_d;
       }
     }
     const Value<T> whole = block_fold(sum_x_own, Plus());
     if (threadIdx.x == 0) sum_x[row] = sum_x[row] + whole;
-    Value<T> sum_gamma_scaled = block_fold(sum_gamma_scaled_own, Plus());
+    Value<T> sum_d_product_d = block_fold(sum_d_product_d_own, Plus());
     __syncthreads();
     Value<T> sum_d_squared_own = Value<T>(0);
     Value<T> sum_d_y_d_gamma_own = Value<T>(0);
@@ -132,11 +132,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> product_d =
             (to_value<T>(x_pack[i]) - sum_x[row] / Value<T>(int64_t(N))) * scale_d[row];
-        const Value<T> gamma_scaled = to_value<T>(d_y_pack[i]) * gamma_pack[i];
+        const Value<T> d_product_d = to_value<T>(d_y_pack[i]) * gamma_pack[i];
         d_x_pack[i] =
-            to_stored<T>(scale_d[row] *
-                         (gamma_scaled - scale_d[row] * product_d * (sum_d_y_d_gamma / Value<T>(int64_t(N))) -
-                          sum_gamma_scaled / Value<T>(int64_t(N))));
+            to_stored<T>((d_product_d - scale_d[row] * product_d * (sum_d_y_d_gamma / Value<T>(int64_t(N))) -
+                          sum_d_product_d / Value<T>(int64_t(N))) *
+                         scale_d[row]);
       }
       store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
     }
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   Value<T>* const d = take<Value<T>>(tile, N);
-  Value<T>* const gamma_scaled = take<Value<T>>(tile, N);
+  Value<T>* const d_product_d = take<Value<T>>(tile, N);
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     Value<T> scale_d = Value<T>(0);
@@ -299,30 +299,30 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     }
     if (d_x != nullptr) {
       Value<T> sum_d_y_d_gamma_own = Value<T>(0);
-      Value<T> sum_gamma_scaled_own = Value<T>(0);
+      Value<T> sum_d_product_d_own = Value<T>(0);
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<Value<T>>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<Value<T>>)) {
         const Index remaining = kWide ? 16 / kBytes<Value<T>> : Index(N - n_first);
         const auto d_y_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&d_y[row * N + n_first], remaining);
         const auto gamma_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&gamma[n_first], remaining);
-        Pack<Value<T>, 16 / kBytes<Value<T>>> gamma_scaled_pack;
+        Pack<Value<T>, 16 / kBytes<Value<T>>> d_product_d_pack;
         const auto d_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&d[n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 16 / kBytes<Value<T>>; ++i) {
-          gamma_scaled_pack[i] = to_value<T>(d_y_pack[i]) * gamma_pack[i];
+          d_product_d_pack[i] = to_value<T>(d_y_pack[i]) * gamma_pack[i];
           if (i < remaining) sum_d_y_d_gamma_own += to_value<T>(d_y_pack[i]) * d_pack[i] * gamma_pack[i];
-          if (i < remaining) sum_gamma_scaled_own += gamma_scaled_pack[i];
+          if (i < remaining) sum_d_product_d_own += d_product_d_pack[i];
         }
-        store_pack<kWide>(&gamma_scaled[n_first], gamma_scaled_pack, remaining);
+        store_pack<kWide>(&d_product_d[n_first], d_product_d_pack, remaining);
       }
       Value<T> sum_d_y_d_gamma = block_fold(sum_d_y_d_gamma_own, Plus());
-      Value<T> sum_gamma_scaled = block_fold(sum_gamma_scaled_own, Plus());
+      Value<T> sum_d_product_d = block_fold(sum_d_product_d_own, Plus());
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
         d_x[row * N + n] = to_stored<T>(
-            scale_d *
-            (gamma_scaled[n] - scale_d * product_d[row * N + n] * (sum_d_y_d_gamma / Value<T>(int64_t(N))) -
-             sum_gamma_scaled / Value<T>(int64_t(N))));
+            (d_product_d[n] - scale_d * product_d[row * N + n] * (sum_d_y_d_gamma / Value<T>(int64_t(N))) -
+             sum_d_product_d / Value<T>(int64_t(N))) *
+            scale_d);
       }
       __syncthreads();
     }

@@ -117,21 +117,21 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
           for (int64_t row = row_first; row < row_part_end; ++row) {
             const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, row_part_end - 1) : row;
             Value<T> sum_x_here = Value<T>(0);
-            Value<T> sum_gamma_scaled = Value<T>(0);
-            // One pass along n: sum_x_here and sum_gamma_scaled.
+            Value<T> sum_d_product_d = Value<T>(0);
+            // One pass along n: sum_x_here and sum_d_product_d.
             for (int64_t n_block = 0; n_block < N; n_block += 4096) {
               Sum<Value<T>, kLanesOf<T>> sum_x_here_lanes = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> sum_d_product_d_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
                   n_block, smaller(n_block + 4096, N),
-                  [=, &sum_x_here_lanes, &sum_gamma_scaled_lanes](int64_t n, auto active) IN_SET {
+                  [=, &sum_x_here_lanes, &sum_d_product_d_lanes](int64_t n, auto active) IN_SET {
                     sum_x_here_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-                    const auto gamma_scaled =
+                    const auto d_product_d =
                         to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
-                    sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
+                    sum_d_product_d_lanes += keep(active, d_product_d, Value<T>(0));
                   });
               sum_x_here += across(sum_x_here_lanes, Plus());
-              sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
+              sum_d_product_d += across(sum_d_product_d_lanes, Plus());
             }
             Value<T> sum_d_squared = Value<T>(0);
             Value<T> sum_d_y_d_gamma = Value<T>(0);
@@ -158,13 +158,13 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
               const auto product_d =
                   (to_value<T>(load(&x[row * N + n], active)) - sum_x_here / Value<T>(N)) * scale_d_here;
               const auto d_y_here = to_value<T>(load_once(&d_y[row * N + n], active));
-              const auto gamma_scaled = d_y_here * load(&gamma[n], active);
-              store_around(
-                  &d_x[row * N + n], active,
-                  to_stored<T>(scale_d_here * (multiply_add(-(scale_d_here * product_d),
-                                                            sum_d_y_d_gamma / Value<T>(N), gamma_scaled) -
-                                               sum_gamma_scaled / Value<T>(N))),
-                  around_caches);
+              const auto d_product_d = d_y_here * load(&gamma[n], active);
+              store_around(&d_x[row * N + n], active,
+                           to_stored<T>((multiply_add(-(scale_d_here * product_d),
+                                                      sum_d_y_d_gamma / Value<T>(N), d_product_d) -
+                                         sum_d_product_d / Value<T>(N)) *
+                                        scale_d_here),
+                           around_caches);
               store(&sum_d_y_in_block_per_n[n], active, load(&sum_d_y_in_block_per_n[n], active) + d_y_here);
               store(&sum_d_y_product_d_in_block_per_n[n], active,
                     multiply_add(d_y_here, product_d, load(&sum_d_y_product_d_in_block_per_n[n], active)));
@@ -195,21 +195,21 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
         Value<T> sum_x_here = Value<T>(0);
-        Value<T> sum_gamma_scaled = Value<T>(0);
-        // One pass along n: sum_x_here and sum_gamma_scaled.
+        Value<T> sum_d_product_d = Value<T>(0);
+        // One pass along n: sum_x_here and sum_d_product_d.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<T>> sum_x_here_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_d_product_d_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N),
-              [=, &sum_x_here_lanes, &sum_gamma_scaled_lanes](int64_t n, auto active) IN_SET {
+              [=, &sum_x_here_lanes, &sum_d_product_d_lanes](int64_t n, auto active) IN_SET {
                 sum_x_here_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-                const auto gamma_scaled =
+                const auto d_product_d =
                     to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
-                sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
+                sum_d_product_d_lanes += keep(active, d_product_d, Value<T>(0));
               });
           sum_x_here += across(sum_x_here_lanes, Plus());
-          sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
+          sum_d_product_d += across(sum_d_product_d_lanes, Plus());
         }
         sum_x[row] = sum_x_here;
         Value<T> sum_d_squared = Value<T>(0);
@@ -237,13 +237,13 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto product_d =
               (to_value<T>(load(&x[row * N + n], active)) - sum_x_here / Value<T>(N)) * scale_d_here;
-          const auto gamma_scaled = to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
-          store_around(
-              &d_x[row * N + n], active,
-              to_stored<T>(scale_d_here * (multiply_add(-(scale_d_here * product_d),
-                                                        sum_d_y_d_gamma / Value<T>(N), gamma_scaled) -
-                                           sum_gamma_scaled / Value<T>(N))),
-              around_caches);
+          const auto d_product_d = to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
+          store_around(&d_x[row * N + n], active,
+                       to_stored<T>((multiply_add(-(scale_d_here * product_d), sum_d_y_d_gamma / Value<T>(N),
+                                                  d_product_d) -
+                                     sum_d_product_d / Value<T>(N)) *
+                                    scale_d_here),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -386,11 +386,11 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormBackwardInPartWorkspace : Workspace {
-  int64_t d, product_d, gamma_scaled;
+  int64_t d, product_d, d_product_d;
   explicit LayerNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
     d = reserve(thread_bytes, N, kBytes<Value<T>>);
     product_d = reserve(bytes, rows * N, kBytes<Value<T>>);
-    gamma_scaled = reserve(thread_bytes, N, kBytes<Value<T>>);
+    d_product_d = reserve(thread_bytes, N, kBytes<Value<T>>);
     most_threads = workers_for({rows});
   }
 };
@@ -426,7 +426,7 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
   in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
     char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
-    Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
+    Value<T>* const d_product_d = reinterpret_cast<Value<T>*>(mine + space.d_product_d);
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       Value<T> scale_d = Value<T>(0);
@@ -461,32 +461,32 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
       }
       if (d_x != nullptr) {
         Value<T> sum_d_y_d_gamma = Value<T>(0);
-        Value<T> sum_gamma_scaled = Value<T>(0);
-        // One pass along n: sum_d_y_d_gamma and sum_gamma_scaled; fills gamma_scaled.
+        Value<T> sum_d_product_d = Value<T>(0);
+        // One pass along n: sum_d_y_d_gamma and sum_d_product_d; fills d_product_d.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
           Sum<Value<T>, kLanesOf<T>> sum_d_y_d_gamma_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> sum_gamma_scaled_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_d_product_d_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, N),
-              [=, &sum_d_y_d_gamma_lanes, &sum_gamma_scaled_lanes](int64_t n, auto active) IN_SET {
+              [=, &sum_d_y_d_gamma_lanes, &sum_d_product_d_lanes](int64_t n, auto active) IN_SET {
                 const auto gamma_here = load_once(&gamma[n], active);
                 const auto d_y_here = to_value<T>(load_once(&d_y[row * N + n], active));
-                const auto gamma_scaled_here = d_y_here * gamma_here;
-                store(&gamma_scaled[n], active, gamma_scaled_here);
+                const auto d_product_d_here = d_y_here * gamma_here;
+                store(&d_product_d[n], active, d_product_d_here);
                 add_product(sum_d_y_d_gamma_lanes, active, d_y_here * load(&d[n], active), gamma_here);
-                sum_gamma_scaled_lanes += keep(active, gamma_scaled_here, Value<T>(0));
+                sum_d_product_d_lanes += keep(active, d_product_d_here, Value<T>(0));
               });
           sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
-          sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
+          sum_d_product_d += across(sum_d_product_d_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           store_around(
               &d_x[row * N + n], active,
-              to_stored<T>(scale_d *
-                           (multiply_add(-(scale_d * load(&product_d[row * N + n], active)),
-                                         sum_d_y_d_gamma / Value<T>(N), load(&gamma_scaled[n], active)) -
-                            sum_gamma_scaled / Value<T>(N))),
+              to_stored<T>((multiply_add(-(scale_d * load(&product_d[row * N + n], active)),
+                                         sum_d_y_d_gamma / Value<T>(N), load(&d_product_d[n], active)) -
+                            sum_d_product_d / Value<T>(N)) *
+                           scale_d),
               around_caches);
         });
       }

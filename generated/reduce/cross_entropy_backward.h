@@ -10,9 +10,9 @@
 // Each element, by named axes:
 //   real top = max(score, V);
 //   real exp_score = exp(score - top);
-//   real d_loss_share = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
+//   real d_loss_total = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
 //       / max(size(B), 1);
-//   d_score = (index(V) == target ? -d_loss_share : 0) + d_loss_share * exp_score / sum(exp_score, V);
+//   d_score = (index(V) == target ? -d_loss_total : 0) + d_loss_total * exp_score / sum(exp_score, V);
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.

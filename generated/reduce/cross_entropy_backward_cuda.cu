@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    const S d_loss_share =
+    const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S top_own = -S(INFINITY);
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         for (int i = 0; i < 16 / kBytes<T>; ++i) {
           const Index v = v_first + (i < remaining ? i : remaining - 1);
           const S exp_score = exp(to_value<T>(score_pack[i]) - top);
-          d_score_pack[i] = to_stored<T>((int64_t(v) == int64_t(target[b]) ? -d_loss_share : S(0)) +
-                                         d_loss_share * exp_score * per_sum_exp_score);
+          d_score_pack[i] = to_stored<T>((int64_t(v) == int64_t(target[b]) ? -d_loss_total : S(0)) +
+                                         d_loss_total * exp_score * per_sum_exp_score);
         }
         if (takes_part) store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
       });

@@ -59,7 +59,7 @@ void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target,
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
         Lanes<S, kLanes64> top = -S(INFINITY);
-        const auto d_loss_share =
+        const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Lanes<S, kLanes64>(S(0))) +
             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
         // One pass along v: top.
@@ -78,8 +78,8 @@ void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target,
         for (int64_t v = 0; v < V; ++v) {
           store_every(
               &d_score[b * V + v], V, active,
-              to_stored<T>(choose(v == convert<int64_t>(load(&target[b], active)), -d_loss_share, S(0)) +
-                           d_loss_share * exp_score[v] / sum_exp_score));
+              to_stored<T>(choose(v == convert<int64_t>(load(&target[b], active)), -d_loss_total, S(0)) +
+                           d_loss_total * exp_score[v] / sum_exp_score));
         }
       });
     }
@@ -110,7 +110,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
       const int64_t b_ahead = V <= 65536 / kBytes<T> ? smaller(b + 1, B - 1) : b;
       // A greater value: what was added up so far is scaled down to it.
       if (V <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
-        const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+        const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                                (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
         // One pass along v: top.
         Extreme<S, kLanesOf<S>> top_lanes = -S(INFINITY);
@@ -137,13 +137,13 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
         for_lines<kLanesOf<S>>(around_caches, &d_score[b * V], 0, V, [=](int64_t v, auto active) IN_SET {
           store_around(&d_score[b * V + v], active,
                        to_stored<T>(choose(Positions<kLanesOf<S>>{v} == int64_t(target_here),
-                                           Vector<S>(-d_loss_share), S(0)) +
-                                    quotient(d_loss_share * load(&exp_score[v], active), sum_exp_score)),
+                                           Vector<S>(-d_loss_total), S(0)) +
+                                    quotient(d_loss_total * load(&exp_score[v], active), sum_exp_score)),
                        around_caches);
         });
       } else {
         S top = -S(INFINITY);
-        const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+        const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
                                (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
         S sum_exp_score = S(0);
         for (int64_t v_first = 0; v_first < V; v_first += 4096) {
@@ -177,8 +177,8 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
           store_around(
               &d_score[b * V + v], active,
               to_stored<T>(
-                  choose(Positions<kLanesOf<S>>{v} == int64_t(target_here), Vector<S>(-d_loss_share), S(0)) +
-                  quotient(d_loss_share * exp(to_value<T>(load(&score[b * V + v], active)) - top),
+                  choose(Positions<kLanesOf<S>>{v} == int64_t(target_here), Vector<S>(-d_loss_total), S(0)) +
+                  quotient(d_loss_total * exp(to_value<T>(load(&score[b * V + v], active)) - top),
                            sum_exp_score)),
               around_caches);
         });

@@ -151,6 +151,18 @@ NodeId Graph::intern(Node n) {
   return known->second;
 }
 
+void Graph::nest(NodeId whole, std::vector<NodeId> parts, std::vector<int> powers, double number) {
+  Node &n = nodes_[static_cast<size_t>(whole)];
+  n.args = std::move(parts);
+  n.powers = std::move(powers);
+  n.number = number;
+}
+
+void Graph::make_multiple(NodeId whole, double times, NodeId of) {
+  nodes_[static_cast<size_t>(whole)].kind = Kind::product;
+  nest(whole, {of}, {1}, times);
+}
+
 bool Graph::is_ragged(AxisId id) const {
   return axis(id).ragged != kNone ||
          std::any_of(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.over == id; });
@@ -414,6 +426,18 @@ void Graph::terms_of(NodeId id, double times, std::vector<std::pair<NodeId, doub
   out.emplace_back(plain, number);
 }
 
+// Rule "exponentials": expm1(x) + 1 is exp(x); else kNoNode.
+NodeId Graph::exponential(const std::vector<std::pair<NodeId, double>> &terms) {
+  if (first_of_gradients_ == 0 || terms.size() != 2 || terms[0].second != terms[1].second)
+    return kNoNode;
+  const NodeId one = is_number(terms[0].first, 1) ? terms[0].first : terms[1].first;
+  const NodeId other = one == terms[0].first ? terms[1].first : terms[0].first;
+  const Node n = node(other);
+  if (!is_number(one, 1) || n.kind != Kind::op || n.op != Op::expm1 || held_.count(other) != 0)
+    return kNoNode;
+  return mul(number(terms[0].second), op(Op::exp, n.args, n.type));
+}
+
 // The sum of terms, two of which are `one` together.
 NodeId Graph::add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one) {
   NodeId rest = number(0);
@@ -462,6 +486,8 @@ NodeId Graph::add(NodeId a, NodeId b) {
                         mul(number(terms[k].second), second.args[turned ? 2 - arm : arm + 1]));
       return add_others(terms, i, k, choose(first.args[0], arms[0], arms[1]));
     }
+  if (const NodeId exp = exponential(terms); exp != kNoNode)
+    return exp;
   Factors common = factors_of(terms[0].first);
   for (const auto &[term, count] : terms) {
     const Factors own = factors_of(term);

@@ -124,8 +124,9 @@ public:
 
   // The node as it is.
   NodeId intern(Node node);
-  // The same sum of other terms, of which some are sums. No rule looks at it any more.
-  void nest(NodeId sum, std::vector<NodeId> terms) { nodes_[static_cast<size_t>(sum)].args = std::move(terms); }
+  // The same sum of other terms, of which some are sums, or the same product. No rule looks at it any more.
+  void nest(NodeId whole, std::vector<NodeId> parts, std::vector<int> powers, double number);
+  void make_multiple(NodeId whole, double times, NodeId of); // it becomes that, and has the same value
 
   // With the rules of docs/gradients.md. Conditions may be kNoNode, which holds always.
   NodeId number(double value);
@@ -264,6 +265,8 @@ private:
   bool implies(NodeId a, NodeId b) const;
   bool implies_bound(NodeId a, NodeId b) const;
   NodeId where_holds(NodeId condition, NodeId value);
+  NodeId common_to_arms(NodeId condition, NodeId then, NodeId otherwise);
+  NodeId exponential(const std::vector<std::pair<NodeId, double>> &terms);
   static double without_rounding(double value);
   bool asks_inside(NodeId condition, NodeId read);
   bool asks_all(NodeId condition, NodeId other) const;

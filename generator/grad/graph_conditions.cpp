@@ -2,6 +2,7 @@
 #include "grad/graph.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace kgen::grad {
 
@@ -29,11 +30,29 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return choose(condition, inner.args[1], otherwise);
   if (const Node inner = node(otherwise); inner.kind == Kind::choose && inner.args[0] == condition)
     return choose(condition, then, inner.args[2]);
+  if (const NodeId product = common_to_arms(condition, then, otherwise); product != kNoNode)
+    return product;
   Node n;
   n.kind = Kind::choose;
   n.type = node(then).type;
   n.args = {condition, then, otherwise};
   return intern(n);
+}
+
+// Rule "common factors": c ? d * a : d * b is d * (c ? a : b). Numbers stay in the arms; else kNoNode.
+NodeId Graph::common_to_arms(NodeId condition, NodeId then, NodeId otherwise) {
+  if (first_of_gradients_ == 0 || !is_floating(then) || is_zero(then) || is_zero(otherwise))
+    return kNoNode;
+  Factors in_then = factors_of(then), in_other = factors_of(otherwise), common;
+  for (const auto &[factor, power] : in_then.powers)
+    if (const auto found = in_other.powers.find(factor); found != in_other.powers.end() && found->second * power > 0)
+      common.powers[factor] = std::abs(power) < std::abs(found->second) ? power : found->second;
+  in_then.divide(common);
+  in_other.divide(common);
+  const NodeId a = product(in_then), b = product(in_other);
+  if (common.powers.empty() || (node(a).kind == Kind::number && node(b).kind != Kind::op))
+    return kNoNode;
+  return mul(product(common), choose(condition, a, b));
 }
 
 // A product whose factors do not ask again. What the forward kernel has computed stays whole: it has a name.

@@ -8,7 +8,7 @@
 #include "body/builtins.h"
 #include "body/library.h"
 #include "grad/absent.h"
-#include "grad/nested_sums.h"
+#include "grad/nesting.h"
 #include "grad/text.h"
 #include "grad/words.h"
 #include "support/naming.h"
@@ -20,8 +20,6 @@ namespace {
 using Kind = Node::Kind;
 
 constexpr size_t kWidth = 110;
-
-constexpr size_t kLongestName = 28;
 
 struct LoopText {
   Loop loop;
@@ -96,6 +94,9 @@ private:
         name_scans(n.args[arm]);
     for (NodeId arg : n.args)
       visit(arg);
+    for (size_t i = 0; i < n.powers.size(); ++i) // a power is written out
+      if (std::abs(n.powers[i]) > 1)
+        visit(n.args[i]);
   }
 
   // A variable of a loop.
@@ -190,12 +191,6 @@ private:
         name_scans(arg);
   }
 
-  // at(p, C = 0)
-  bool is_slice(const Node &n) const {
-    return graph_.node(n.args[0]).kind == Kind::operand && n.places.size() == 1 &&
-           graph_.node(n.args[1]).kind == Kind::number;
-  }
-
   // A word, or so few that a name would say less.
   bool is_cheap(NodeId id) const {
     const Node &n = graph_.node(id);
@@ -214,10 +209,11 @@ private:
     case Kind::table:
       return true;
     case Kind::at: // unless it has a name that says more, or is asked for again and again
-      return is_slice(n) && trace_.names.count(id) == 0 && !(uses_.contains(id) && uses_.at(id) > kMostOfSlice);
+      return is_slice(graph_, n) && trace_.names.count(id) == 0 && !(uses_.contains(id) && uses_.at(id) > kMostOfSlice);
     case Kind::op:
       return graph_.required_positive().count(id) == 0 &&
-             (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
+             (n.op == Op::neg || n.op == Op::logical_not || (n.type == Type::boolean && trace_.names.count(id) == 0) ||
+              is_integer(n.type)) &&
              std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_cheap(arg) || named_.count(arg); });
     case Kind::product: // -d
       return is_multiple(n) && n.number == -1;
@@ -306,85 +302,49 @@ private:
            std::none_of(loop.variables.begin(), loop.variables.end(), [&](const auto &v) { return v.next == id; });
   }
 
-  // The name that it has in the forward kernel, or that it was given; else its role.
+  // The name that it has in the forward kernel, or that it was given; else what it is of a value with such a name, or
+  // its role.
   std::string name_for(NodeId id) {
-    const auto [role, is_next] = role_of(id);
+    const auto [role, is_next] = words_.role_of(id);
     std::vector<std::string> wishes = {role};
     if (const auto name = trace_.names.find(id); name != trace_.names.end())
       wishes.insert(wishes.begin(), name->second);
-    else if (const auto of = gradients_.names.find(id); of != gradients_.names.end())
-      wishes.insert(wishes.begin(), naming_.prefix + trace_.names.at(of->second) +
-                                        (trace_.scattered.count(of->second) != 0 ? "_total" : ""));
     else if (const auto given = naming_.given.find(id); given != naming_.given.end())
       wishes.insert(wishes.begin(), given->second);
-    for (const std::string &more : {along(id), operand_beside(id)})
+    else if (const std::vector<std::string> names = names_by_forward(id); !names.empty())
+      wishes.insert(wishes.begin(), names.begin(), names.end());
+    for (const std::string &more : {words_.along(id), words_.operand_beside(id)})
       if (!more.empty() && !is_next)
         wishes.push_back(name_of_parts(role, more));
     return free(wishes);
   }
 
-  std::string along(NodeId id) const {
-    const Node &n = graph_.node(id);
-    std::string text;
-    for (AxisId axis : n.reduced.list())
-      text += "_" + lower_case(graph_.axis(axis).name);
-    for (AxisId axis : n.places)
-      text += "_" + lower_case(graph_.axis(axis).name);
-    return text.empty() ? "" : "along" + text;
+  std::vector<std::string> names_by_forward(NodeId id) const {
+    if (const auto of = gradients_.names.find(id); of != gradients_.names.end())
+      return gradient_of(of->second);
+    const auto said = gradients_.words.find(id);
+    if (said == gradients_.words.end())
+      return {};
+    for (const auto &[word, of] : said->second)
+      if (const std::string name = forward_name(of); !name.empty())
+        return word == Gradients::Word::whole      ? gradient_of(of)
+               : word == Gradients::Word::argument ? std::vector{naming_.prefix + name + "_arg"}
+                                                   : std::vector{"slope_" + name};
+    return {};
   }
 
-  // The second of what it is made of, if it has another name than the first.
-  std::string operand_beside(NodeId id) const {
-    const Node &n = graph_.node(id);
-    const std::string second = n.args.size() > 1 ? operand(n.args[1]) : "";
-    return n.args.empty() || second != operand(n.args[0]) ? second : "";
+  // `d_y` is given where `y` is an output: what comes from reads of it is added to that.
+  std::vector<std::string> gradient_of(NodeId forward) const {
+    const std::string name = naming_.prefix + forward_name(forward);
+    const bool is_output = trace_.scattered.count(forward) != 0 || trace_.saved.count(forward) != 0;
+    return is_output ? std::vector{name, name + "_total"} : std::vector{name};
   }
 
-  // The first that has a name, of what it is made of.
-  std::string operand(NodeId id) const {
-    const auto known = names_.find(id);
-    if (known != names_.end())
-      return known->second.substr(0, known->second.find("_kept["));
-    const Node &n = graph_.node(id);
-    if (n.kind == Kind::operand || n.kind == Kind::scalar || n.kind == Kind::table)
-      return n.name;
-    for (NodeId arg : n.args)
-      if (std::string name = operand(arg); !name.empty())
-        return name;
+  std::string forward_name(NodeId id) const {
+    for (const auto *names : {&trace_.names, &trace_.saved, &names_})
+      if (const auto found = names->find(id); found != names->end())
+        return found->second;
     return "";
-  }
-
-  // `x`, `x_squared`, `dy_x`; else what it is made of first.
-  std::string description(NodeId id) const {
-    const Node &n = graph_.node(id);
-    if (names_.count(id) != 0 || n.kind != Kind::product)
-      return operand(id);
-    std::string text;
-    for (size_t i = 0; i < n.args.size(); ++i)
-      text = name_of_parts(text, name_of_parts(operand(n.args[i]), n.powers[i] == 2 ? "squared" : ""));
-    return text.size() <= kLongestName ? text : operand(id);
-  }
-
-  // What the word is said of already: this is the next one of these.
-  static std::string repeated(const std::string &of, const std::string &word, bool first) {
-    if (first)
-      return without_number(of).starts_with(word + "_") ? without_number(of) : "";
-    const size_t at = (of + "_").find("_" + word + "_");
-    return at == std::string::npos ? "" : of.substr(0, at + 1 + word.size());
-  }
-
-  // And whether it is the next one of that role.
-  std::pair<std::string, bool> role_of(NodeId id) const {
-    const Node &n = graph_.node(id);
-    if (n.kind == Kind::at && is_slice(n) && graph_.node(n.args[1]).integer >= 0)
-      return {operand(n.args[0]) + "_" + std::to_string(graph_.node(n.args[1]).integer), false};
-    const bool counts = n.kind == Kind::fold && n.monoid == Monoid::sum && graph_.node(n.args[0]).type == Type::boolean;
-    const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(graph_, id);
-    const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
-    if (const std::string base = repeated(of, word, first); !base.empty())
-      return {base, true};
-    const std::string name = first ? name_of_parts(word, of) : name_of_parts(of, word);
-    return {name.size() <= kLongestName ? name : word, false};
   }
 
   // Lines are broken where an operator stands outside of most brackets.
@@ -573,6 +533,7 @@ private:
   std::set<NodeId> scans_; // looked at
   Absent absent_;
   std::map<NodeId, std::string> names_;
+  const Words words_{graph_, names_, naming_.prefix};
   std::map<int, LoopText> loops_;
   std::map<NodeId, std::string> in_rounds_; // what rounds of any loop call it
   std::map<NodeId, std::string> kept_;      // arrays of what rounds find in a variable
@@ -584,9 +545,14 @@ private:
 Program write_program(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients,
                       const std::vector<Root> &roots, const Naming &naming, const Widths &widths) {
   std::vector<NodeId> values;
+  Others others;
   for (const Root &root : roots)
     values.push_back(root.value);
-  nest_sums(graph, values, trace.saved);
+  for (const auto &[value, of] : gradients.names)
+    others.named.push_back(value);
+  for (const auto &[value, of] : gradients.words)
+    others.shared.push_back(value);
+  nest(graph, values, others, trace.saved);
   return Writer(spec, graph, trace, gradients, naming, widths).run(roots);
 }
 

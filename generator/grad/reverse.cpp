@@ -9,6 +9,7 @@
 #include "grad/arms.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
+#include "grad/squares.h"
 #include "grad/transpose.h"
 #include "support/check.h"
 
@@ -268,8 +269,11 @@ private:
       place_ = found->second;
     for (AxisSet later : laters(id)) {
       const Part part = joined(graph_, parts_of(id, later));
-      if (const auto name = trace_.names.find(id); name != trace_.names.end())
+      if (trace_.names.count(id) != 0)
         out_.names.emplace(part.value, id);
+      out_.words[part.value].emplace_back(Gradients::Word::whole, id);
+      if (const auto of = argument_of_.find(id); of != argument_of_.end())
+        out_.words[part.value].emplace_back(Gradients::Word::argument, of->second);
       if (still_.count(id) == 0)
         propagate(id, n, part);
     }
@@ -333,7 +337,7 @@ private:
   // Rule "length": a root of a sum of squares has the gradient 0 at 0.
   bool length(NodeId id, NodeId sum, Part part) {
     std::vector<NodeId> squares;
-    if (!find_squares(sum, squares))
+    if (!find_squares(graph_, sum, squares))
       return false;
     part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
     part.value = graph_.div(part.value, id);
@@ -341,16 +345,6 @@ private:
       give_square(square, part);
     return true;
   }
-
-  // What is added up: squares, and sums of squares along axes.
-  bool find_squares(NodeId id, std::vector<NodeId> &out) const {
-    const Node &n = graph_.node(id);
-    if (n.kind == Kind::op && n.op == Op::add)
-      return find_squares(n.args[0], out) && find_squares(n.args[1], out);
-    out.push_back(id);
-    return is_square(n) || (n.kind == Kind::fold && n.monoid == Monoid::sum && is_square(graph_.node(n.args[0])));
-  }
-  static bool is_square(const Node &n) { return n.kind == Kind::op && n.op == Op::mul && n.args[0] == n.args[1]; }
 
   void give_square(NodeId id, Part part) {
     const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
@@ -368,8 +362,13 @@ private:
       if (!active(n.args[i]))
         continue;
       const NodeId by = derivative_of(graph_, n.op, n.args, id, i);
-      if (by != kNoNode)
-        give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+      if (by == kNoNode)
+        continue;
+      if (n.args.size() == 1) {
+        argument_of_.emplace(n.args[i], id);
+        out_.words[by].emplace_back(Gradients::Word::slope, id);
+      }
+      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
     }
   }
 
@@ -580,6 +579,7 @@ private:
   std::vector<bool> active_;
   std::vector<AxisSet> ends_;
   std::vector<std::vector<Part>> parts_;
+  std::map<NodeId, NodeId> argument_of_; // of what is the only argument of an operation
   std::set<NodeId> still_;
   Place place_;
   AxisSet looped_; // lanes of the loop whose round this is

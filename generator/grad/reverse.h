@@ -45,7 +45,11 @@ struct Seed {
 struct Gradients {
   std::map<std::string, InputGradient> of; // by input or scalar
   std::map<NodeId, NodeId> names;          // gradients of forward nodes that have a name: this node is d_ of that
-  std::map<NodeId, Place> places;          // the forward statement that a node of the gradient belongs to
+  // What others may be called, where that forward node has a name in the text: what it gets, what its argument gets,
+  // its derivative.
+  enum class Word { whole, argument, slope };
+  std::map<NodeId, std::vector<std::pair<Word, NodeId>>> words;
+  std::map<NodeId, Place> places; // the forward statement that a node of the gradient belongs to
   struct SummedNode {
     NodeId node;
     Summed summed;

@@ -369,11 +369,21 @@ double Text::divisor(double number) {
   return divides ? turned : 1;
 }
 
+// Those of a product without a name, too.
+void Text::add_factors(NodeId id, std::vector<NodeId> &out) const {
+  const Node &n = graph_.node(id);
+  if (names_.count(id) != 0 || n.kind != Kind::op || n.op != Op::mul || !kgen::is_floating(n.type))
+    return out.push_back(id);
+  for (NodeId arg : n.args)
+    add_factors(arg, out);
+}
+
 // The gradients first. What says `real` stands before a second one that does not.
 std::vector<Text::Piece> Text::multiplied(const Node &n, double number, bool minus) const {
   std::vector<NodeId> factors;
   for (size_t i = 0; i < n.args.size(); ++i)
-    factors.insert(factors.end(), static_cast<size_t>(std::max(0, n.powers[i])), n.args[i]);
+    for (int times = 0; times < n.powers[i]; ++times)
+      add_factors(n.args[i], factors);
   std::stable_partition(factors.begin(), factors.end(),
                         [&](NodeId id) { return use(id).starts_with("d") && use(id).find("_") < 4; });
   std::vector<Piece> out;

@@ -42,6 +42,7 @@ private:
   Piece operation(const Node &n, bool floating) const;
   Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
   Piece factor(NodeId id) const;
+  void add_factors(NodeId id, std::vector<NodeId> &out) const;
   static bool take_minus(Piece &piece);
   static double divisor(double number);
   std::vector<Piece> multiplied(const Node &n, double number, bool minus) const;

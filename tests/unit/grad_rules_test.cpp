@@ -1,9 +1,11 @@
 // The rules that keep gradients short, by the names that docs/gradients.md gives them.
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "grad/graph.h"
 #include "grad/moved.h"
-#include "grad/nested_sums.h"
+#include "grad/nesting.h"
 #include "grad/recurrence.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
@@ -502,7 +504,41 @@ TEST_CASE("nested sums: a sum that has all terms of another one is that and the 
   const NodeId first = m.graph.add(m.x, m.w), second = m.graph.add(first, m.s), third = m.graph.add(second, m.t);
   const NodeId product = m.op(Op::tanh, {second});
   CHECK(m.graph.node(third).args.size() == 4);
-  nest_sums(m.graph, {product, third}, {});
+  nest(m.graph, {product, third}, {}, {});
   CHECK(m.graph.node(third).args == std::vector<NodeId>{second, m.t});
   CHECK(m.graph.node(second).args.size() == 3); // nobody wants the first
+}
+
+TEST_CASE("nested products: one that has all factors of another one is that times the rest") {
+  Maths m;
+  const NodeId two = m.graph.mul(m.op(Op::tanh, {m.x}), m.w), three = m.graph.mul(two, m.s);
+  const NodeId opposite = m.graph.mul(m.graph.number(-1), three);
+  CHECK(m.graph.node(three).args.size() == 3);
+  nest(m.graph, {two, three, opposite}, {}, {});
+  CHECK(m.graph.node(three).args == std::vector<NodeId>{two, m.s});
+  CHECK(m.graph.node(opposite).args == std::vector<NodeId>{three});
+  CHECK(m.graph.node(opposite).number == -1);
+}
+
+TEST_CASE("nested products: one with a name is taken up by a single one, one without by several") {
+  for (const bool named : {true, false}) {
+    Maths m;
+    const NodeId two = m.graph.mul(m.op(Op::tanh, {m.x}), m.w), three = m.graph.mul(two, m.s), other = m.graph.mul(two, m.t);
+    nest(m.graph, named ? std::vector{three} : std::vector{three, other}, named ? Others{{two}, {}} : Others{{}, {two}},
+         {});
+    CHECK(m.graph.node(three).args == std::vector<NodeId>{two, m.s});
+  }
+  Maths m;
+  const NodeId two = m.graph.mul(m.op(Op::tanh, {m.x}), m.w), three = m.graph.mul(two, m.s);
+  nest(m.graph, {three}, {{}, {two}}, {});
+  CHECK(m.graph.node(three).args.size() == 3);
+}
+
+TEST_CASE("nested products: a difference that the forward kernel computes is that one") {
+  Maths m;
+  const NodeId forward = m.op(Op::sub, {m.graph.number(1), m.x});
+  const NodeId own = m.graph.add(m.graph.number(1), m.graph.neg(m.x)), product = m.graph.mul(own, m.w);
+  CHECK(own != forward);
+  nest(m.graph, {product, forward}, {}, {});
+  CHECK(std::ranges::count(m.graph.node(product).args, forward) == 1);
 }
