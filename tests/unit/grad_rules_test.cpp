@@ -83,6 +83,27 @@ TEST_CASE("common factors: a / s - b / s is (a - b) / s") {
   CHECK(m.graph.is_zero(m.graph.add(m.x, m.graph.neg(m.x))));
 }
 
+TEST_CASE("common factors: both arms of a choice, but for numbers, and not in the forward kernel") {
+  Maths m;
+  const NodeId c = m.graph.compare(Op::gt, m.x, m.graph.number(0));
+  const NodeId a = m.op(Op::exp, {m.x}), b = m.op(Op::tanh, {m.x});
+  CHECK(m.graph.node(m.graph.choose(c, m.graph.mul(m.w, a), m.graph.mul(m.w, b))).kind == Node::Kind::choose);
+  m.graph.end_of_forward();
+  CHECK(m.text(m.graph.choose(c, m.graph.mul(m.s, a), m.graph.mul(m.s, b))) == "s * (x > 0 ? exp(x) : tanh(x))");
+  CHECK(m.text(m.graph.choose(c, m.graph.mul(m.s, m.graph.number(2)), m.graph.mul(m.s, m.graph.number(3)))) ==
+        "x > 0 ? 2 * s : 3 * s");
+}
+
+TEST_CASE("exponentials: expm1(x) + 1 is exp(x), unless it has a name") {
+  Maths m;
+  const NodeId named = m.op(Op::expm1, {m.w});
+  m.graph.hold(named);
+  m.graph.end_of_forward();
+  CHECK(m.text(m.graph.add(m.op(Op::expm1, {m.x}), m.graph.number(1))) == "exp(x)");
+  CHECK(m.text(m.graph.add(m.graph.number(2), m.graph.mul(m.graph.number(2), m.op(Op::expm1, {m.x})))) == "2 * exp(x)");
+  CHECK(m.text(m.graph.add(named, m.graph.number(1))) == "expm1(w) + 1");
+}
+
 TEST_CASE("known quotient: e / s is y where the forward kernel has computed y = e / s") {
   Maths m;
   const NodeId y = m.op(Op::div, {m.x, m.s});
@@ -523,7 +544,8 @@ TEST_CASE("nested products: one that has all factors of another one is that time
 TEST_CASE("nested products: one with a name is taken up by a single one, one without by several") {
   for (const bool named : {true, false}) {
     Maths m;
-    const NodeId two = m.graph.mul(m.op(Op::tanh, {m.x}), m.w), three = m.graph.mul(two, m.s), other = m.graph.mul(two, m.t);
+    const NodeId two = m.graph.mul(m.op(Op::tanh, {m.x}), m.w), three = m.graph.mul(two, m.s),
+                 other = m.graph.mul(two, m.t);
     nest(m.graph, named ? std::vector{three} : std::vector{three, other}, named ? Others{{two}, {}} : Others{{}, {two}},
          {});
     CHECK(m.graph.node(three).args == std::vector<NodeId>{two, m.s});
@@ -541,4 +563,16 @@ TEST_CASE("nested products: a difference that the forward kernel computes is tha
   CHECK(own != forward);
   nest(m.graph, {product, forward}, {}, {});
   CHECK(std::ranges::count(m.graph.node(product).args, forward) == 1);
+}
+
+TEST_CASE("opposites: what is chosen with the other sign is not chosen again") {
+  Maths m;
+  const NodeId c = m.graph.compare(Op::gt, m.x, m.graph.number(0)), value = m.graph.mul(m.w, m.op(Op::exp, {m.x}));
+  const NodeId one = m.graph.choose(c, value, m.graph.number(0));
+  const NodeId other = m.graph.choose(c, m.graph.neg(value), m.graph.number(0));
+  CHECK(m.graph.node(other).kind == Node::Kind::choose);
+  nest(m.graph, {one, other}, {}, {});
+  CHECK(m.graph.node(other).kind == Node::Kind::product);
+  CHECK(m.graph.node(other).number == -1);
+  CHECK(m.graph.node(other).args == std::vector<NodeId>{one});
 }
