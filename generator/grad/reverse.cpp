@@ -533,7 +533,10 @@ private:
       addition.part.condition = graph_.needed(addition.part.condition, addition.part.value);
       if (addition.part.condition != kNoNode && graph_.is_number(addition.part.condition, 1))
         addition.part.condition = kNoNode;
-      out_.of[array.name].additions.push_back(std::move(addition));
+      if (over.empty() && has_own_element(graph_, id, lanes, kernel_.tables))
+        out_.of[array.name].stored.push_back({std::move(addition), std::nullopt, true});
+      else
+        out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
     std::optional<Transposed> back = transpose(graph_, id, part, lanes);
@@ -550,8 +553,8 @@ private:
     if (back && graph_.axes(back->part->value).count() > 60)
       back.reset();
     if (array.kind == Kind::operand && (!back || (back->summed && !back->slice)) &&
-        has_own_element(graph_, id, lanes)) {
-      InputGradient::Stored stored{{{}, part, place_}, back ? back->part : std::nullopt};
+        has_own_element(graph_, id, lanes, kernel_.tables)) {
+      InputGradient::Stored stored{{{}, part, place_}, back ? back->part : std::nullopt, false};
       for (size_t i = 0; i < n.places.size(); ++i)
         stored.there.places.emplace_back(n.places[i], n.args[i + 1]);
       out_.of[array.name].stored.push_back(std::move(stored));

@@ -32,6 +32,7 @@ struct InputGradient {
   struct Stored {
     Addition there;
     std::optional<Part> whole; // the same at its own places: a sum over lanes
+    bool may_add = false;      // or it is added
   };
   std::vector<Stored> stored;
   std::optional<Summed> summed;

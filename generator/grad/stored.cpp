@@ -48,6 +48,8 @@ void settle_stored(Graph &graph, Gradients &gradients, Trouble &trouble) {
     for (const InputGradient::Stored &stored : std::exchange(gradient.stored, {}))
       if (stored.whole)
         gradient.whole.push_back(*stored.whole);
+      else if (stored.may_add)
+        gradient.additions.push_back(stored.there);
       else
         trouble.refuse_read(stored.there.place);
   }

@@ -511,13 +511,33 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
   return Transposer(graph, read, part, lanes).run();
 }
 
-bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
+// The axes of whose lanes each has an entry of its own in a table; empty: that is not known.
+AxisSet told_by_table(const Graph &graph, NodeId place, const std::vector<Table> &tables) {
+  const Node &n = graph.node(graph.strip(place));
+  const auto is_this = [&](const Table &table) { return table.name == n.name && table.unique; };
+  AxisSet out;
+  if (n.kind != Kind::table || std::none_of(tables.begin(), tables.end(), is_this))
+    return out;
+  for (NodeId arg : n.args) {
+    const Node &index = graph.node(graph.strip(arg));
+    if (index.kind != Kind::index || out.contains(index.axis))
+      return {};
+    out |= AxisSet::of(index.axis);
+  }
+  return out;
+}
+
+bool has_own_element(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables) {
   const Node n = graph.node(read);
   AxisSet open = lanes - graph.axes(n.args[0]);
   for (AxisId place : n.places)
     open |= lanes & AxisSet::of(place);
   AxisSet told;
   for (size_t i = 1; i < n.args.size(); ++i) {
+    if (const AxisSet axes = told_by_table(graph, n.args[i], tables); !axes.empty() && (told & axes).empty()) {
+      told |= axes;
+      continue;
+    }
     const Affine place = affine(graph, n.args[i]);
     if (!(graph.axes(place.rest) & open).empty() || place.times.size() > 1)
       return false;

@@ -17,8 +17,8 @@ struct Transposed {
 std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part, AxisSet lanes);
 
 // Does each lane read an element of its own? Each axis of the lanes is then an index times a number, and others that
-// the lanes share, at one place of the array.
-bool has_own_element(Graph &graph, NodeId read, AxisSet lanes);
+// the lanes share, at one place of the array, or says which entry of a table whose entries differ.
+bool has_own_element(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables);
 
 // Does the value depend on what arrays or tables hold?
 bool reads_memory(const Graph &graph, NodeId id);

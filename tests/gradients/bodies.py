@@ -50,6 +50,9 @@ CASES = {
     "what a loop scatters": ([EDGES], "h = 0; for (int i = 0; i < 3; ++i) at(h, B = idx + i) += x * x * i; y = h * z; t = 0;"),
     "what is scattered and scaled before more is": (
         [EDGES], "h = z * z; at(h, B = idx) += x * x; y = 2 * h; h = 3 * h; at(h, B = idx) += x; t = sum(h, B, where(z > 0));"),
+    "a gather through a table whose entries differ": (
+        ['tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f64[N, F]"\ninputs.w = "f64[E, G, F]"\n'
+         'outputs.y = "f64[E, G, F]"\n'], "y = w > 0 ? at(x, N = p[index(E)]) * w : 0;"),
     "sums of neighbours, weighed and handed on": (
         ['inputs.f = "f64[N, F]"\ninputs.w = "f64[F, G]"\ninputs.c = "f64[E]"\ninputs.src = "i32[E]"\ninputs.dst = "i32[E]"\n'
          'outputs.agg = { type = "f64[N, F]", atomic = true }\noutputs.y = "f64[N, G]"\n'],

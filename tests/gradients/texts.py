@@ -114,6 +114,14 @@ CASES = {
     "what is read at a place that an array gives is called for it": (
         'inputs.h = "f32[N, F]"\ninputs.w = "f32[F]"\ninputs.src = "i32[E]"\noutputs.y = "f32[E]"\n',
         "y = dot(at(h, N = src), at(h, N = src), F) * dot(at(h, N = src), w, F);", 0, [r"real h_at_src = at\(h, N = src\);"], ["h_there"]),
+    "through a table whose entries differ each lane stores": (
+        'tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f32[N, F]"\ninputs.w = "f32[E, G, F]"\n'
+        'outputs.y = "f32[E, G, F]"\n', "y = w > 0 ? at(x, N = p[index(E)]) * w : 0;", 0,
+        [r"d_x = 0;", r"\nat\(d_x, N = p\[index\(E\)\]\) = dot\(d_y, w, G, where\(w > 0\)\);"], ["atomic", r"\+=", "KG0607"]),
+    "but adds to what comes from elsewhere": (
+        'tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f32[N]"\ninputs.w = "f32[E]"\n'
+        'outputs.y = "f32[E]"\noutputs.z = "f32[N]"\n', "y = at(x, N = p[index(E)]) * w;\nz = x * x;", 0,
+        ["atomic = true", r"at\(d_x, N = p\[index\(E\)\]\) \+= "], []),
     "what is scattered and read again: its gradient is that of all reads": (
         'inputs.x = "f32[E]"\ninputs.to = "i32[E]"\noutputs.h = { type = "f32[B]", atomic = true }\noutputs.y = "f32[B]"\n',
         "h = 0;\nat(h, B = to) += x * x;\ny = h / sqrt(1 + sum(h * h, B));", 0,
