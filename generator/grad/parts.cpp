@@ -43,6 +43,30 @@ NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
   return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
 }
 
+namespace {
+// !isinf(max(value, N))
+bool asks_for_infinite_extreme(const Graph &graph, NodeId condition, NodeId value) {
+  const Node &no = graph.node(condition);
+  const Node *asked = no.kind == Node::Kind::op && no.op == Op::logical_not ? &graph.node(no.args[0]) : nullptr;
+  if (asked == nullptr || asked->kind != Node::Kind::op || asked->op != Op::isinf)
+    return false;
+  const Node &extreme = graph.node(asked->args[0]);
+  return extreme.kind == Node::Kind::fold && (extreme.monoid == Monoid::max || extreme.monoid == Monoid::min) &&
+         extreme.args[0] == value;
+}
+} // namespace
+
+void settle(Graph &graph, std::vector<Part> &parts, NodeId of) {
+  if (graph.node(of).may_fail)
+    return;
+  for (Part &part : parts) {
+    const NodeId rest = graph.without(
+        part.condition, [&](NodeId condition) { return asks_for_infinite_extreme(graph, condition, of); });
+    if (rest != part.condition)
+      part = {rest, graph.choose(part.condition, part.value, graph.number(0)), part.later};
+  }
+}
+
 Part part_there(Graph &graph, const Part &part, const std::vector<std::pair<AxisId, NodeId>> &places) {
   const std::map<AxisId, NodeId> by_axis(places.begin(), places.end());
   Part out = {moved(graph, part.condition, by_axis), moved(graph, part.value, by_axis), part.later};

@@ -19,6 +19,9 @@ struct Part {
 NodeId value_of(Graph &graph, const std::vector<Part> &parts);
 // The same with its condition apart.
 Part joined(Graph &graph, const std::vector<Part> &parts);
+// Rule "infinite extremes": where the greatest value is infinite, as `logsumexp` asks, each of them gets 0. What they
+// are made of need not ask again, where they are numbers if their inputs are: 0 times a number is 0.
+void settle(Graph &graph, std::vector<Part> &parts, NodeId of);
 // That of what is at other places. There is none outside.
 Part part_there(Graph &graph, const Part &part, const std::vector<std::pair<AxisId, NodeId>> &places);
 

@@ -267,6 +267,7 @@ private:
     const size_t before = graph_.size();
     if (const auto found = trace_.places.find(id); found != trace_.places.end())
       place_ = found->second;
+    settle(graph_, parts_[static_cast<size_t>(id)], id);
     for (AxisSet later : laters(id)) {
       const Part part = joined(graph_, parts_of(id, later));
       if (trace_.names.count(id) != 0)

@@ -114,6 +114,11 @@ CASES = {
     "what is read at a place that an array gives is called for it": (
         'inputs.h = "f32[N, F]"\ninputs.w = "f32[F]"\ninputs.src = "i32[E]"\noutputs.y = "f32[E]"\n',
         "y = dot(at(h, N = src), at(h, N = src), F) * dot(at(h, N = src), w, F);", 0, [r"real h_at_src = at\(h, N = src\);"], ["h_there"]),
+    "what logsumexp asks of its greatest value is asked once, and not again by what that is made of": (
+        'inputs.x = "f32[M, K]"\ninputs.w = "f32[K, V]"\noutputs.y = "f32[M]"\n', "real s = dot(x, w, K);\ny = logsumexp(s, V);", 0,
+        [r"real d_s = isinf\(m\) \? 0 : ", r"d_x = dot\(d_s, w, V\);", r"d_w = dot\(d_s, x, M\);"], ["where"]),
+    "but by what may be infinite where its inputs are not": (
+        'inputs.x = "f32[M, V]"\noutputs.y = "f32[M]"\n', "y = logsumexp(log(x), V);", 0, [r"d_x = isinf\(m\) \? 0 : "], []),
     "through a table whose entries differ each lane stores": (
         'tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f32[N, F]"\ninputs.w = "f32[E, G, F]"\n'
         'outputs.y = "f32[E, G, F]"\n', "y = w > 0 ? at(x, N = p[index(E)]) * w : 0;", 0,

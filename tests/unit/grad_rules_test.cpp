@@ -6,6 +6,7 @@
 #include "grad/graph.h"
 #include "grad/moved.h"
 #include "grad/nesting.h"
+#include "grad/parts.h"
 #include "grad/recurrence.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
@@ -575,4 +576,19 @@ TEST_CASE("opposites: what is chosen with the other sign is not chosen again") {
   CHECK(m.graph.node(other).kind == Node::Kind::product);
   CHECK(m.graph.node(other).number == -1);
   CHECK(m.graph.node(other).args == std::vector<NodeId>{one});
+}
+
+TEST_CASE(
+    "infinite extremes: what the greatest value is the greatest of asks whether it is infinite, and nothing else") {
+  Maths m;
+  const auto part_of = [&](NodeId value) {
+    const NodeId top = m.graph.fold(Monoid::max, value, m.n, kNoNode, Type::f32);
+    const NodeId finite = m.graph.no(m.graph.op(Op::isinf, {top}, Type::boolean));
+    const NodeId other = m.graph.compare(Op::gt, m.w, m.graph.number(0));
+    std::vector<Part> parts = {{m.graph.both(other, finite), m.s}};
+    settle(m.graph, parts, value);
+    return std::pair(parts[0].condition == other, m.graph.node(parts[0].value).kind == Node::Kind::choose);
+  };
+  CHECK(part_of(m.op(Op::tanh, {m.x})) == std::pair(true, true));
+  CHECK(part_of(m.op(Op::log, {m.x})) == std::pair(false, false));
 }
