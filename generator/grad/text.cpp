@@ -372,7 +372,10 @@ double Text::divisor(double number) {
 // Those of a product without a name, too.
 void Text::add_factors(NodeId id, std::vector<NodeId> &out) const {
   const Node &n = graph_.node(id);
-  if (names_.count(id) != 0 || n.kind != Kind::op || n.op != Op::mul || !kgen::is_floating(n.type))
+  const bool multiplies = n.kind == Kind::op ? n.op == Op::mul && kgen::is_floating(n.type)
+                                             : n.kind == Kind::product && n.number == 1 &&
+                                                   std::ranges::all_of(n.powers, [](int power) { return power == 1; });
+  if (names_.count(id) != 0 || !multiplies)
     return out.push_back(id);
   for (NodeId arg : n.args)
     add_factors(arg, out);
