@@ -139,6 +139,12 @@ public:
   NodeId lies_in(AxisId axis, NodeId place) {
     return both(compare(Op::ge, place, integer(0)), compare(Op::lt, place, size_of(axis)));
   }
+  NodeId lies_in(const std::vector<std::pair<AxisId, NodeId>> &places) {
+    NodeId out = kNoNode;
+    for (const auto &[axis, place] : places)
+      out = both(out, lies_in(axis, place));
+    return out;
+  }
   NodeId real(NodeId id); // as a floating number
   NodeId mul(NodeId a, NodeId b);
   NodeId div(NodeId a, NodeId b);

@@ -96,15 +96,15 @@ private:
       if (store.output == seed.output)
         begin_store({seed.gradient.condition, graph_.at(seed.gradient.value, store.places)}, store);
     const auto held = trace_.outputs.find(seed.output);
-    if (held == trace_.outputs.end())
-      return;
-    Part part = seed.gradient;
-    give(held->second, part, kernel_.vars[seed.output].axes);
+    if (held != trace_.outputs.end())
+      give(held->second, seed.gradient, kernel_.vars[seed.output].axes);
   }
 
-  // What was stored elsewhere gets the gradient of that place.
+  // What was stored elsewhere gets the gradient of that place, if there is such a place.
   void begin_store(Part there, const Store &store) {
     there.condition = graph_.both(there.condition, store.condition);
+    if (graph_.node(store.value).may_fail)
+      there.condition = graph_.both(there.condition, graph_.lies_in(store.places));
     place_ = store.place;
     give(store.value, there, graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(there.value));
   }

@@ -230,10 +230,9 @@ NodeId Tracer::read_held(const Expr &e) {
       exists = graph_.both(exists, graph_.lies_in(axis, there));
   }
   NodeId there = graph_.at(base, places);
-  if (const NodeId computed = gathered(there, places); computed != kNoNode) {
-    for (const auto &[axis, place] : places)
-      if (!e.safe)
-        exists = graph_.both(exists, graph_.lies_in(axis, place));
+  if (const NodeId computed = there == base ? kNoNode : gathered(there, places); computed != kNoNode) {
+    if (!e.safe)
+      exists = graph_.both(exists, graph_.lies_in(places));
     there = computed;
     Var var = kernel_.vars[e.ref];
     var.name += "_there";

@@ -53,6 +53,20 @@ CASES = {
     "a gather through a table whose entries differ": (
         ['tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f64[N, F]"\ninputs.w = "f64[E, G, F]"\n'
          'outputs.y = "f64[E, G, F]"\n'], "y = w > 0 ? at(x, N = p[index(E)]) * w : 0;"),
+    "what is read at a place and has a name": (
+        ['inputs.n = "f64[N]"\ninputs.dst = "i32[E]"\ninputs.w = "f64[E]"\noutputs.y = "f64[E]"\n'],
+        "real m = cumsum(n, N); real md = at(m, N = dst); y = md * w;"),
+    "a sum of those that have a number, read by each and named": (
+        ['axes.N = 5\ninputs.i = "i32[T]"\ninputs.x = "f64[T]"\noutputs.y = "f64[T]"\n'],
+        "real m = sum(x, T, where(i == index(N))); real g = at(m, N = i); y = x / (1 + g * g);"),
+    "a scan read along both of its axes": (
+        ['inputs.x = "f64[T, N]"\ninputs.i = "i32[T]"\noutputs.y = "f64[T]"\noutputs.z = "f64[T, N]"\n'],
+        "real h = linrec(0.5, x, T); real own = at(h, N = i), tail = at(h, T = i); y = own * own; z = tail * own;"),
+    "edges that lead nowhere, in a softmax over the edges of each node": (
+        ['inputs.x = "f64[E]"\ninputs.src = "i32[E]"\ninputs.dst = "i32[E]"\ninputs.h = "f64[N]"\n'
+         'outputs.total = { type = "f64[N]", atomic = true }\noutputs.num = { type = "f64[N]", atomic = true }\n'],
+        "real e = exp(x); total = 0; at(total, N = dst) += e; real alpha = e / at(total, N = dst); num = 0; "
+        "at(num, N = dst) += alpha * at(h, N = src);"),
     "sums of neighbours, weighed and handed on": (
         ['inputs.f = "f64[N, F]"\ninputs.w = "f64[F, G]"\ninputs.c = "f64[E]"\ninputs.src = "i32[E]"\ninputs.dst = "i32[E]"\n'
          'outputs.agg = { type = "f64[N, F]", atomic = true }\noutputs.y = "f64[N, G]"\n'],
