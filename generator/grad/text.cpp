@@ -148,10 +148,19 @@ Text::Piece Text::floating(double value, bool as_such) const {
   return number(n, as_such);
 }
 
+// Each is asked for several times by what it is a part of.
 Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   const Node &n = graph_.node(id);
-  if (const auto name = names_.find(id); name != names_.end() && !defines)
+  if (defines)
+    return written(n, floating);
+  if (const auto name = names_.find(id); name != names_.end())
     return {name->second, kName, n.type, n.kind == Kind::operand && operand(n).bare};
+  const std::tuple asked(id, floating, in_coordinate_, there_);
+  const auto known = pieces_.find(asked);
+  return known != pieces_.end() ? known->second : pieces_.emplace(asked, written(n, floating)).first->second;
+}
+
+Text::Piece Text::written(const Node &n, bool floating) const {
   switch (n.kind) {
   case Kind::number:
     return number(n, floating);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "grad/absent.h"
 #include "grad/graph.h"
@@ -36,6 +37,7 @@ private:
     bool literal = false;
   };
   Piece piece(NodeId id, bool floating, bool defines) const;
+  Piece written(const Node &n, bool floating) const;
   Piece piece(NodeId id, bool floating = false) const { return piece(id, floating, false); }
   Piece number(const Node &n, bool floating) const;
   Piece floating(double value, bool as_such) const;
@@ -75,6 +77,7 @@ private:
   Absent &absent_;
   mutable Absent::Inputs there_; // have been asked for around what is written
   mutable bool in_coordinate_ = false;
+  mutable std::map<std::tuple<NodeId, bool, bool, Absent::Inputs>, Piece> pieces_; // of what has no name
 };
 
 std::string type_name(Type type); // of a local
