@@ -109,6 +109,7 @@ public:
   void set_output_axes(AxisSet axes) { output_axes_ = axes; }
   AxisSet output_axes() const { return output_axes_; }
   void end_of_forward() { first_of_gradients_ = static_cast<NodeId>(nodes_.size()); }
+  bool is_of_forward(NodeId id) const { return id < first_of_gradients_; }
   const Axis &axis(AxisId id) const { return axes_[static_cast<size_t>(id)]; }
   bool is_ragged(AxisId axis) const; // or has rows that are
   // Another axis of the same size, for sums over lanes whose own axis is the one that is asked for.
@@ -164,6 +165,8 @@ public:
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
+  NodeId times_size(AxisSet axes);   // the product of their sizes
+  NodeId count_of(const Node &fold); // so many elements a mean is of
   // That there is a lane to sum; kNoNode where there always is one.
   NodeId some(AxisSet over, NodeId where);
   // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist. What comes of the

@@ -294,6 +294,22 @@ bool Graph::asks_for_computed_extreme(NodeId id) const {
 }
 
 // Other places of other places are one access.
+NodeId Graph::times_size(AxisSet axes) {
+  NodeId out = number(1);
+  for (AxisId axis : axes.list())
+    out = mul(out, real(size_of(axis)));
+  return out;
+}
+
+NodeId Graph::count_of(const Node &fold) {
+  const AxisSet over = fold.reduced;
+  const NodeId where = fold.args.size() > 1 ? fold.args[1] : kNoNode;
+  bool ragged = false;
+  for (AxisId id : over.list())
+    ragged = ragged || (axis(id).over != kNone && over.contains(axis(id).over));
+  return where == kNoNode && !ragged ? times_size(over) : sum(number(1), over, where);
+}
+
 NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
   Node n;
   n.kind = Kind::at;

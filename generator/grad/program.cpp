@@ -373,13 +373,15 @@ private:
   void comment(NodeId id, std::string &last) {
     if (naming_.statement == nullptr)
       return;
-    const bool forward = trace_.names.count(id) != 0 || gradients_.places.count(id) == 0;
+    const bool forward = trace_.names.count(id) != 0 || graph_.is_of_forward(id);
     std::string text;
     if (naming_.given.count(id) != 0)
       text = "// The gradients that are given.";
     else if (forward)
       text = "// The forward kernel again.";
-    else if (const std::string of = naming_.statement(spec_, gradients_.places.at(id)); !of.empty())
+    else if (const auto place = gradients_.places.find(id); place == gradients_.places.end())
+      return; // it belongs to what stands before
+    else if (const std::string of = naming_.statement(spec_, place->second); !of.empty())
       text = "// Back through " + of;
     if (text != last && !text.empty())
       out_.body += text.substr(0, kWidth) + "\n";

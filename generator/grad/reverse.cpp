@@ -353,6 +353,8 @@ private:
     const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
     part.condition = graph_.both(part.condition, where);
     part.value = graph_.mul(square.args[0], part.value);
+    if (n.kind == Kind::fold && n.monoid == Monoid::mean)
+      part.value = graph_.div(part.value, graph_.count_of(n));
     give(square.args[0], part, lanes_of(n));
   }
 
@@ -394,13 +396,6 @@ private:
     }
   }
 
-  NodeId times_size(AxisSet axes) {
-    NodeId out = graph_.number(1);
-    for (AxisId axis : axes.list())
-      out = graph_.mul(out, graph_.real(graph_.size_of(axis)));
-    return out;
-  }
-
   void fold(NodeId id, const Node &n, Part part) {
     const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
     part = summed(part, part.later & n.reduced); // they are not the lanes of the element
@@ -409,16 +404,9 @@ private:
     switch (n.monoid) {
     case Monoid::sum:
       return give(element, own, lanes);
-    case Monoid::mean: {
-      bool ragged = false;
-      for (AxisId axis : n.reduced.list())
-        ragged = ragged || (graph_.axis(axis).over != kNone && n.reduced.contains(graph_.axis(axis).over));
-      const NodeId count = where == kNoNode && !ragged ? times_size(n.reduced)
-                           : where != kNoNode          ? graph_.sum(graph_.number(1), n.reduced, where)
-                                                       : graph_.sum(graph_.number(1), n.reduced);
-      own.value = graph_.div(own.value, count);
+    case Monoid::mean:
+      own.value = graph_.div(own.value, graph_.count_of(n));
       return give(element, own, lanes);
-    }
     case Monoid::max:
     case Monoid::min: {
       // Those that are equal share it.

@@ -9,7 +9,7 @@ bool find_squares(const Graph &graph, NodeId sum, std::vector<NodeId> &out) {
   if (n.kind == Node::Kind::op && n.op == Op::add)
     return find_squares(graph, n.args[0], out) && find_squares(graph, n.args[1], out);
   out.push_back(sum);
-  const bool folds = n.kind == Node::Kind::fold && n.monoid == Monoid::sum;
+  const bool folds = n.kind == Node::Kind::fold && (n.monoid == Monoid::sum || n.monoid == Monoid::mean);
   return is_square(n) || (folds && is_square(graph.node(n.args[0])));
 }
 

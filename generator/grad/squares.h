@@ -9,7 +9,7 @@ namespace kgen::grad {
 
 bool is_square(const Node &n); // x * x
 
-// What a sum adds up: squares, and sums of squares along axes. False: something else, too.
+// What a sum adds up: squares, and sums and means of squares along axes. False: something else, too.
 bool find_squares(const Graph &graph, NodeId sum, std::vector<NodeId> &out);
 
 } // namespace kgen::grad
