@@ -47,10 +47,12 @@ NodeId Graph::common_to_arms(NodeId condition, NodeId then, NodeId otherwise) {
   for (const auto &[factor, power] : in_then.powers)
     if (const auto found = in_other.powers.find(factor); found != in_other.powers.end() && found->second * power > 0)
       common.powers[factor] = std::abs(power) < std::abs(found->second) ? power : found->second;
+  if (common.powers.empty())
+    return kNoNode;
   in_then.divide(common);
   in_other.divide(common);
   const NodeId a = product(in_then), b = product(in_other);
-  if (common.powers.empty() || (node(a).kind == Kind::number && node(b).kind != Kind::op))
+  if (node(a).kind == Kind::number && node(b).kind != Kind::op)
     return kNoNode;
   return mul(product(common), choose(condition, a, b));
 }

@@ -293,7 +293,6 @@ bool Graph::asks_for_computed_extreme(NodeId id) const {
   return n.kind == Kind::op && n.op == Op::eq && (is_computed_extreme(n.args[0]) || is_computed_extreme(n.args[1]));
 }
 
-// Other places of other places are one access.
 NodeId Graph::times_size(AxisSet axes) {
   NodeId out = number(1);
   for (AxisId axis : axes.list())
@@ -310,6 +309,7 @@ NodeId Graph::count_of(const Node &fold) {
   return where == kNoNode && !ragged ? times_size(over) : sum(number(1), over, where);
 }
 
+// Other places of other places are one access.
 NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
   Node n;
   n.kind = Kind::at;

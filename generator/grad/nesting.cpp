@@ -190,7 +190,8 @@ public:
       if (std::vector<NodeId> args = graph_.node(id).args; stops_.count(id) == 0) {
         for (NodeId &arg : args)
           arg = computed(arg);
-        graph_.nest(id, std::move(args), std::vector<int>(graph_.node(id).powers), graph_.node(id).number);
+        if (const Node &n = graph_.node(id); args != n.args)
+          graph_.nest(id, std::move(args), n.powers, n.number);
         take_multiple(id);
       }
   }

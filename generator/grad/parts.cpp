@@ -72,7 +72,7 @@ Part part_there(Graph &graph, const Part &part, const std::vector<std::pair<Axis
   Part out = {moved(graph, part.condition, by_axis), moved(graph, part.value, by_axis), part.later};
   if (out.value == kNoNode || (part.condition != kNoNode && out.condition == kNoNode))
     out = {kNoNode, graph.at(value_of(graph, {part}), places), part.later};
-  const Node &read = graph.node(out.value);
+  const Node read = graph.node(out.value);
   for (const auto &[axis, place] : places) // what is read along it is 0 outside
     if (read.kind != Node::Kind::at || std::count(read.places.begin(), read.places.end(), axis) == 0)
       out.condition = graph.both(out.condition, graph.lies_in(axis, place));

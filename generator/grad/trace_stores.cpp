@@ -109,6 +109,8 @@ NodeId Tracer::scattered_in_either(NodeId then, NodeId otherwise) {
     return out;
   };
   const std::vector<NodeId> in_then = held_by(then), in_other = held_by(otherwise);
+  if (std::find(in_other.begin(), in_other.end(), then) != in_other.end())
+    return otherwise;
   size_t common = 0;
   while (common < in_other.size() && std::find(in_then.begin(), in_then.end(), in_other[common]) == in_then.end())
     ++common;

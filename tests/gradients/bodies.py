@@ -47,6 +47,12 @@ CASES = {
     "what one arm scatters is read there and elsewhere": (
         [EDGES], "h = z; if (sum(x, E) > 0) { at(h, B = idx) += x; at(h, B = idx + 2) += x * x; y = h * h; } else { y = h; } "
                  "t = max(h, B);"),
+    "what the other arm scatters is read there": (
+        [EDGES], "h = z; if (sum(x, E) > 0) { y = h; } else { at(h, B = idx) += x * x; y = h * h; } t = max(h, B);"),
+    "places along two axes, of which neither has a value of its own": (
+        ['inputs.x = "f64[E]"\ninputs.i = "i32[E]"\ninputs.j = "i32[E]"\n'
+         'outputs.h = { type = "f64[M, N]", atomic = true }\noutputs.t = "f64[]"\n'],
+        "h = 0; at(h, M = i, N = j) += x * x; t = 3 * sum(h, M, N);"),
     "what a loop scatters": ([EDGES], "h = 0; for (int i = 0; i < 3; ++i) at(h, B = idx + i) += x * x * i; y = h * z; t = 0;"),
     "what is scattered and scaled before more is": (
         [EDGES], "h = z * z; at(h, B = idx) += x * x; y = 2 * h; h = 3 * h; at(h, B = idx) += x; t = sum(h, B, where(z > 0));"),

@@ -86,6 +86,13 @@ TEST_CASE("parameters keep their names, and a batch is an axis") {
   CHECK(w.body().find("d_w = sum(d_y_scaled, B);") != std::string::npos);
 }
 
+TEST_CASE("what is scattered along two axes and summed again asks for the place along both") {
+  const Written w = backward("inputs.x = \"f32[E]\"\ninputs.i = \"i32[E]\"\ninputs.j = \"i32[E]\"\n"
+                             "outputs.h = { type = \"f32[M, N]\", atomic = true }\noutputs.t = \"f32[]\"\n",
+                             "h = 0;\nat(h, M = i, N = j) += x * x;\nt = sum(h * h, M, N);");
+  CHECK(w.body().starts_with("d_x = i >= 0 && i < size(M) && (j >= 0 && j < size(N)) ? 2 * x"));
+}
+
 TEST_CASE("a parameter keeps its sign, and a whole number is divided as a real one where it was") {
   const std::string operands = "params.n = 2\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n";
   CHECK(backward(operands, "y = x * x * -n;").body() == "d_x = 2 * d_y * x * -n;\n");
