@@ -394,6 +394,17 @@ class TorchBinding(unittest.TestCase):
         torch.testing.assert_close(soft(x), expected)
         torch.testing.assert_close(held, expected[:5])
 
+    @unittest.skipUnless(sys.platform == "linux", "only there is memory kept")
+    def test_a_large_workspace_is_used_again(self):
+        product, x, y = module("product").product, torch.randn(2, 500, 600), torch.randn(600, 700)
+        for _ in range(3):
+            z = product(x, y)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(10):
+            z = product(x, y)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, 1000)
+        torch.testing.assert_close(z, x @ y, rtol=1e-4, atol=1e-4)
+
     def test_the_file_of_a_binding_compiles_in_three_seconds(self):
         include = pathlib.Path(torch.__file__).parent / "include"
         self.assertLess(seconds_of(("c++", "-O2", "-std=c++17", "-fPIC", "-c", "-isystem", include,

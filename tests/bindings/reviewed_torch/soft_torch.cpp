@@ -337,14 +337,28 @@ void keep_apart(std::initializer_list<const Array*> outputs, std::initializer_li
   }
 }
 
-// Memory of torch for one call.
+// Memory for one call: from torch's allocator, or what large arrays have left. It is asked for as many
+// threads as there can be, and much of it is never touched.
 struct Workspace {
   Workspace(const Device& device, int64_t needed) : bytes(needed) {
     if (needed < 0) check(int(-needed));
     if (needed == 0) return;
+#if defined(__linux__)
+    if (device.type == aoti_torch_device_type_cpu() && LargeMemory::serves(double(needed)))
+      data = (large = LargeMemory::of_library().take(size_t(needed))).data;
+    if (data != nullptr) return;
+#endif
     tensor = array_of_torch(device, "u8", {needed}, {1});
     data = tensor->data_ptr();
   }
+#if defined(__linux__)
+  ~Workspace() {
+    if (large.data != nullptr) LargeMemory::of_library().keep(large);
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  LargeMemory::Block large;
+#endif
   std::optional<Tensor> tensor;
   void* data = nullptr;
   int64_t bytes;
