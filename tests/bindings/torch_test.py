@@ -396,7 +396,7 @@ class TorchBinding(unittest.TestCase):
 
     @unittest.skipUnless(sys.platform == "linux", "only there is memory kept")
     def test_a_large_workspace_is_used_again(self):
-        product, x, y = module("product").product, torch.randn(2, 500, 600), torch.randn(600, 700)
+        product, x, y = module("product").product, torch.randn(2, 500, 600), torch.randn(600, 1400)
         for _ in range(3):
             z = product(x, y)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
