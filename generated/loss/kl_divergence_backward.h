@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real d_loss_total = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
-//       / max(size(B), 1);
+//   real d_loss_total = (present(d_loss) ? d_loss : 0)
+//       + (present(d_mean_loss) ? d_mean_loss / max(size(B), 1) : 0);
 //   d_prediction = target > 0 ? -d_loss_total * target : 0;
 //   d_target = target > 0 ? d_loss_total + d_loss_total * (log(target) - prediction) : 0;
 //

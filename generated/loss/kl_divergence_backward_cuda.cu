@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const Index b = item;
     const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
-        (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
+        (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(int64_t(B), int64_t{1})) : S(0));
     for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (d_prediction != nullptr) {
         d_prediction[b * V + v] = to_stored<T>(

@@ -54,7 +54,7 @@ void kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
-                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+                             (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(B, int64_t{1})) : S(0));
       // One pass along v: fills d_prediction and d_target.
       for_lines<kLanesOf<S>>(around_caches, &d_prediction[b * V], 0, V, [=](int64_t v, auto active) IN_SET {
         const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
@@ -83,7 +83,7 @@ void kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
-                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+                             (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(B, int64_t{1})) : S(0));
       // One pass along v: fills d_prediction and d_target.
       for_lanes<kLanesOf<S>>(0, V, [=](int64_t v, auto active) IN_SET {
         if (d_prediction != nullptr) {

@@ -14,8 +14,8 @@
 //   real root_v = sqrt(sum(v * v, D));
 //   real root_v_of_norm = sqrt(sum(v_of_norm * v_of_norm, D));
 //   real together_root_v = root_v - root_v_of_norm + margin;
-//   real d_loss_total = (present(d_loss) ? d_loss : 0) + (present(d_mean_loss) ? d_mean_loss : 0)
-//       / max(size(B), 1);
+//   real d_loss_total = (present(d_loss) ? d_loss : 0)
+//       + (present(d_mean_loss) ? d_mean_loss / max(size(B), 1) : 0);
 //   real d_together_root_v = together_root_v > 0 ? d_loss_total : together_root_v == 0 ? 0.5 * d_loss_total :
 //   0; real d_v_of_norm = -d_together_root_v * v_of_norm / root_v_of_norm; real d_v = d_together_root_v * v /
 //   root_v; real chosen_root_v_of_norm = root_v_of_norm != 0 ? d_v_of_norm : 0; real chosen_root_v = root_v

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = item;
     const S d_loss_total =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
-        (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
+        (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(int64_t(B), int64_t{1})) : S(0));
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
 #pragma unroll 1

@@ -89,7 +89,7 @@ void triplet_loss_backward_short(const S* anchor, const S* positive, const S* ne
       for_lanes<kLanesOf<S>>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
         const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Vector<S>(S(0))) +
-            (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+            (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(B, int64_t{1})) : S(0));
         Vector<S> sum_v_squared = S(0);
         Vector<S> sum_v_of_norm_squared = S(0);
         Vector<S> v[15] = {};
@@ -136,7 +136,7 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
       const int64_t b_ahead = D <= 21848 / kBytes<S> - 1 ? smaller(b + 1, B - 1) : b;
       S sum_v_squared = S(0);
       const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
-                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+                             (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(B, int64_t{1})) : S(0));
       S sum_v_of_norm_squared = S(0);
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -192,7 +192,7 @@ void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* 
       const int64_t b_ahead = D <= 21848 / kBytes<S> - 1 ? smaller(b + 1, B - 1) : b;
       S sum_v_squared = S(0);
       const S d_loss_total = (d_loss != nullptr ? d_loss[b] : S(0)) +
-                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+                             (d_mean_loss != nullptr ? d_mean_loss[0] / S(maximum(B, int64_t{1})) : S(0));
       S sum_v_of_norm_squared = S(0);
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -259,7 +259,7 @@ void triplet_loss_backward_kernel_short(const uint16_t* anchor, const uint16_t* 
       for_lanes<kLanes32>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
         const auto d_loss_total =
             (d_loss != nullptr ? load(&d_loss[b], active) : Lanes<float, kLanes32>(0.0f)) +
-            (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
+            (d_mean_loss != nullptr ? d_mean_loss[0] / float(maximum(B, int64_t{1})) : 0.0f);
         Lanes<float, kLanes32> sum_v_squared = 0.0f;
         Lanes<float, kLanes32> sum_v_of_norm_squared = 0.0f;
         Lanes<float, kLanes32> v[15] = {};
@@ -307,7 +307,7 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
       float sum_v_squared = 0.0f;
       const float d_loss_total =
           (d_loss != nullptr ? d_loss[b] : 0.0f) +
-          (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
+          (d_mean_loss != nullptr ? d_mean_loss[0] / float(maximum(B, int64_t{1})) : 0.0f);
       float sum_v_of_norm_squared = 0.0f;
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {
@@ -367,7 +367,7 @@ void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t
       float sum_v_squared = 0.0f;
       const float d_loss_total =
           (d_loss != nullptr ? d_loss[b] : 0.0f) +
-          (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
+          (d_mean_loss != nullptr ? d_mean_loss[0] / float(maximum(B, int64_t{1})) : 0.0f);
       float sum_v_of_norm_squared = 0.0f;
       // One pass along d: sum_v_squared and sum_v_of_norm_squared.
       for (int64_t d_block = 0; d_block < D; d_block += 4096) {

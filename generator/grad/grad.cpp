@@ -461,11 +461,15 @@ private:
         present.kind = Kind::present;
         present.type = Type::boolean;
         present.name = gradient.name;
-        seed.gradient.value = graph.either_value(graph.intern(present), seed.gradient.value);
+        seed.given = graph.intern(present);
+        seed.gradient.value = graph.either_value(seed.given, seed.gradient.value);
         given_[seed.gradient.value] = "given_" + var.name;
       }
       out.push_back(seed);
     }
+    if (out.size() > 1)
+      for (const Seed &seed : out)
+        graph.add_given(seed.given);
     return out;
   }
 

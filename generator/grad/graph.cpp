@@ -40,8 +40,9 @@ Graph::Graph(std::vector<Axis> axes, const std::vector<Param> &params) : axes_(s
   for (const Param &param : params) {
     parameters_.insert(param.name);
     if (std::all_of(param.choices.begin(), param.choices.end(), [](const ParamValue &choice) {
-          const int64_t *number = std::get_if<int64_t>(&choice);
-          return number != nullptr && *number > 0;
+          const auto *whole = std::get_if<int64_t>(&choice);
+          const auto *real = std::get_if<double>(&choice);
+          return (whole != nullptr && *whole > 0) || (real != nullptr && *real > 0);
         }))
       positive_parameters_.insert(param.name);
   }
@@ -53,7 +54,7 @@ Size as_divisor(const Size &size) {
 }
 
 bool Graph::is_positive_parameter(const Node &n) const {
-  return n.kind == Kind::scalar && is_integer(n.type) && positive_parameters_.count(n.name) != 0;
+  return n.kind == Kind::scalar && positive_parameters_.count(n.name) != 0;
 }
 
 // Made of sizes and positive numbers.
@@ -61,13 +62,13 @@ bool Graph::is_count(NodeId id) const {
   const Node &n = node(strip(id));
   if (n.kind == Kind::op)
     return n.op == Op::mul && is_count(n.args[0]) && is_count(n.args[1]);
-  return is_positive_parameter(n) || (n.kind == Kind::size && !is_ragged(n.axis)) ||
+  return (is_integer(n.type) && is_positive_parameter(n)) || (n.kind == Kind::size && !is_ragged(n.axis)) ||
          (n.kind == Kind::number && is_integer(n.type) && n.integer > 0);
 }
 
 bool Graph::is_stride(NodeId id) const {
   const Node &n = node(strip(id));
-  return is_positive_parameter(n) ||
+  return (is_integer(n.type) && is_positive_parameter(n)) ||
          (n.kind == Kind::op && n.op == Op::div && is_integer(n.type) && is_count(n.args[0]) && is_count(n.args[1]));
 }
 

@@ -89,6 +89,7 @@ struct Loop {
 };
 
 Size as_divisor(const Size &size); // 1 instead of 0
+bool gives_numbers(Op op);         // of numbers, as far as these are not too large
 
 class Graph {
 public:
@@ -101,6 +102,8 @@ public:
   void require_positive(NodeId product); // of strides
   const std::set<NodeId> &required_positive() const { return required_positive_; }
   Size size_of_stride(NodeId id) const; // or of a number
+  bool is_count(NodeId id) const;
+  bool is_positive_parameter(const Node &n) const;
 
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
@@ -159,7 +162,8 @@ public:
   NodeId any(NodeId a, NodeId b);
   NodeId only(NodeId condition, NodeId lanes) { return lanes == kNoNode ? kNoNode : both(condition, lanes); }
   NodeId no(NodeId condition);
-  bool opposite(NodeId a, NodeId b) const; // does one of two conditions hold, and never both?
+  bool opposite(NodeId a, NodeId b) const;                      // does one of two conditions hold, and never both?
+  void add_given(NodeId present) { given_.push_back(present); } // one of them holds in each call
   void set_range(const std::string &table, NodeId end) { table_ends_[table] = end; }
   NodeId strip(NodeId id) const;
   NodeId inside(Node node);
@@ -280,6 +284,7 @@ private:
   bool asks_inside(NodeId condition, NodeId read);
   bool asks_all(NodeId condition, NodeId other) const;
   bool is_each_place(std::vector<NodeId> conditions) const;
+  bool is_any_given(NodeId a, NodeId b) const;
   NodeId one_of(NodeId a, NodeId b) const;
   NodeId under_both(const Node &first, double times, const Node &second, double other_times);
   NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);
@@ -311,8 +316,6 @@ private:
 
   std::vector<Axis> axes_;
   AxisSet output_axes_;
-  bool is_positive_parameter(const Node &n) const;
-  bool is_count(NodeId id) const;
 
   std::set<std::string> parameters_, positive_parameters_;
   std::set<NodeId> required_positive_;
@@ -323,6 +326,7 @@ private:
   int handed_ = 0;
   std::vector<Node> nodes_;
   NodeId first_of_gradients_ = 0;
+  std::vector<NodeId> given_;
   std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;

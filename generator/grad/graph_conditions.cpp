@@ -64,8 +64,8 @@ NodeId Graph::where_holds(NodeId condition, NodeId value) {
   Factors factors = factors_of(value);
   const std::map<NodeId, int> powers = factors.powers;
   for (const auto &[factor, power] : powers)
-    if (const Node n = node(factor);
-        n.kind == Kind::choose && power == 1 && factor >= first_of_gradients_ && asks_all(condition, n.args[0])) {
+    if (const Node n = node(factor); n.kind == Kind::choose && power == 1 && asks_all(condition, n.args[0]) &&
+                                     (factor >= first_of_gradients_ || node(n.args[0]).kind == Kind::present)) {
       factors.powers.erase(factor);
       factors.multiply(factors_of(n.args[1]));
     }
@@ -135,7 +135,7 @@ NodeId Graph::either(NodeId a, NodeId b) {
     return a;
   if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
-  if (is_each_place({a, b})) // rule "each place": g == 0 || g == 1, of two
+  if (is_each_place({a, b}) || is_any_given(a, b)) // rule "each place": g == 0 || g == 1, of two
     return kNoNode;
   for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
     if (asks_all(other, one))
@@ -181,6 +181,19 @@ bool Graph::is_each_place(std::vector<NodeId> conditions) const {
         missing &= ~(uint64_t{1} << place);
   }
   return along != kNone && missing == 0;
+}
+
+// Do they hold if any gradient is given? One always is.
+bool Graph::is_any_given(NodeId a, NodeId b) const {
+  const auto is_asked = [&](NodeId present, NodeId by) {
+    const auto asked = [&](const auto &self, NodeId id) -> bool {
+      const Node &n = node(id);
+      return id == present || (n.kind == Kind::either && (self(self, n.args[0]) || self(self, n.args[1])));
+    };
+    return asked(asked, by);
+  };
+  return !given_.empty() && std::all_of(given_.begin(), given_.end(),
+                                        [&](NodeId present) { return is_asked(present, a) || is_asked(present, b); });
 }
 
 // Does it ask all that another condition asks?

@@ -17,13 +17,15 @@ constexpr Op kFinite[] = {Op::add,  Op::sub,   Op::mul,   Op::fma,     Op::neg, 
 
 } // namespace
 
+bool gives_numbers(Op op) { return std::find(std::begin(kFinite), std::end(kFinite), op) != std::end(kFinite); }
+
 bool Graph::may_fail(const Node &n) const {
   if (!kgen::is_floating(n.type))
     return false;
   bool out = false;
   switch (n.kind) {
   case Kind::op:
-    out = std::find(std::begin(kFinite), std::end(kFinite), n.op) == std::end(kFinite);
+    out = !gives_numbers(n.op);
     break;
   case Kind::fold:
     out = n.monoid != Monoid::sum && n.monoid != Monoid::product; // of nothing

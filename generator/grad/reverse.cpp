@@ -10,6 +10,7 @@
 #include "grad/rules.h"
 #include "grad/shift.h"
 #include "grad/squares.h"
+#include "grad/steep.h"
 #include "grad/transpose.h"
 #include "support/check.h"
 
@@ -21,7 +22,7 @@ using Kind = Node::Kind;
 class Reverse {
 public:
   Reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const ReverseOptions &options, Trouble &trouble)
-      : kernel_(kernel), graph_(graph), trace_(trace), options_(options), trouble_(trouble) {}
+      : kernel_(kernel), graph_(graph), trace_(trace), options_(options), trouble_(trouble), steep_(graph) {}
 
   Gradients run(const std::vector<Seed> &seeds) {
     forward_ = static_cast<NodeId>(graph_.size());
@@ -93,11 +94,20 @@ private:
 
   void begin(const Seed &seed) {
     for (const Store &store : trace_.stores)
-      if (store.output == seed.output)
-        begin_store({seed.gradient.condition, graph_.at(seed.gradient.value, store.places)}, store);
+      if (store.output == seed.output) {
+        const Part part = part_of(seed, store.value);
+        begin_store({part.condition, graph_.at(part.value, store.places)}, store);
+      }
     const auto held = trace_.outputs.find(seed.output);
     if (held != trace_.outputs.end())
-      give(held->second, seed.gradient, kernel_.vars[seed.output].axes);
+      give(held->second, part_of(seed, held->second), kernel_.vars[seed.output].axes);
+  }
+
+  // Rule "absent": an output whose gradient is not given adds nothing, also where its derivative is infinite.
+  Part part_of(const Seed &seed, NodeId value) {
+    if (!steep_.may_be(value))
+      return seed.gradient;
+    return {graph_.both(seed.gradient.condition, seed.given), seed.gradient.value};
   }
 
   // What was stored elsewhere gets the gradient of that place, if there is such a place.
@@ -566,6 +576,7 @@ private:
   const Trace &trace_;
   const ReverseOptions &options_;
   Trouble &trouble_;
+  Steep steep_;
   Gradients out_;
   NodeId forward_ = 0;
   std::vector<bool> active_;

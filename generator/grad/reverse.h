@@ -40,7 +40,8 @@ struct InputGradient {
 
 struct Seed {
   VarId output;
-  Part gradient; // `d_z`, perhaps where it is present; or a number
+  Part gradient;          // `d_z`, or 0 where that is absent; or a number
+  NodeId given = kNoNode; // that it is present; kNoNode: always
 };
 
 struct Gradients {

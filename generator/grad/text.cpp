@@ -433,8 +433,8 @@ Text::Piece Text::product(const Node &n, double sign) const {
   const bool real_below = std::any_of(below.begin(), below.end(), [&](const Piece &p) { return says_real(p); });
   if (above.size() > 1 || !real_below)
     make_real(above[0].literal && above.size() == 1 && !below.empty() ? below : above);
-  if (minus)
-    minus = !take_minus(above[0]);
+  for (Piece &piece : above)
+    minus = minus && !take_minus(piece);
   std::string text = minus ? "-" : "";
   for (size_t i = 0; i < above.size(); ++i)
     text += (i == 0 ? "" : " * ") + within(above[i], i == 0 && minus ? kName : i == 0 ? kProduct : kProduct + 1);
