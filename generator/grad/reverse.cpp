@@ -6,589 +6,437 @@
 #include <set>
 #include <utility>
 
-#include "grad/arms.h"
+#include "grad/reverser.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
 #include "grad/squares.h"
-#include "grad/steep.h"
 #include "grad/transpose.h"
 #include "support/check.h"
 
 namespace kgen::grad {
-namespace {
 
 using Kind = Node::Kind;
 
-class Reverse {
-public:
-  Reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const ReverseOptions &options, Trouble &trouble)
-      : kernel_(kernel), graph_(graph), trace_(trace), options_(options), trouble_(trouble), steep_(graph) {}
-
-  Gradients run(const std::vector<Seed> &seeds) {
-    forward_ = static_cast<NodeId>(graph_.size());
-    find_active();
-    find_ends();
-    parts_.resize(static_cast<size_t>(forward_));
-    std::vector<NodeId> roots;
-    for (const Seed &seed : seeds)
-      if (const auto held = trace_.outputs.find(seed.output); held != trace_.outputs.end())
-        roots.push_back(held->second);
-    for (const Store &store : trace_.stores)
-      roots.push_back(store.value);
-    still_ = steady_extremes(graph_, roots, forward_);
-    for (const Seed &seed : seeds)
-      begin(seed);
-    for (NodeId id = forward_ - 1; id >= 0 && !trouble_; --id)
-      if (graph_.node(id).kind != Kind::looped) {
-        if (!parts_[static_cast<size_t>(id)].empty())
-          visit(id);
-      } else if (graph_.node(id).integer == 0) { // the first of its results
-        unwind(Loop(graph_.loop(graph_.node(id).which)));
-      }
-    settle_stored(graph_, out_, trouble_);
-    return std::move(out_);
-  }
-
-private:
-  bool active(NodeId id) const { return id < forward_ && active_[static_cast<size_t>(id)]; }
-
-  // Nodes that depend on what is differentiated, continuously.
-  void find_active() {
-    active_.assign(static_cast<size_t>(forward_), false);
-    std::vector<bool> bits(static_cast<size_t>(forward_), false); // whole numbers that hold those of such a node
-    for (NodeId id = 0; id < forward_; ++id) {
-      const Node &n = graph_.node(id);
-      bool is = false;
-      if (kgen::is_floating(n.type))
-        for (size_t i = 0; i < n.args.size(); ++i) {
-          const bool condition = n.kind == Kind::choose && i == 0;
-          const bool place = n.kind == Kind::at && i > 0;
-          is = is || (!condition && !place && active_[static_cast<size_t>(n.args[i])]);
-        }
-      if ((n.kind == Kind::operand || n.kind == Kind::scalar) && kgen::is_floating(n.type))
-        is = options_.wanted.count(n.name) != 0;
-      if (!kgen::is_floating(n.type) || n.kind == Kind::bitcast)
-        for (NodeId arg : n.args)
-          bits[static_cast<size_t>(id)] = bits[static_cast<size_t>(id)] || bits[static_cast<size_t>(arg)] ||
-                                          (n.kind == Kind::bitcast && active_[static_cast<size_t>(arg)]);
-      is = is || (n.kind == Kind::bitcast && bits[static_cast<size_t>(id)] && kgen::is_floating(n.type));
-      const bool may_be = n.kind == Kind::carried || n.kind == Kind::handed;
-      active_[static_cast<size_t>(id)] = is || (may_be && kgen::is_floating(n.type));
+Gradients Reverse::run(const std::vector<Seed> &seeds) {
+  forward_ = static_cast<NodeId>(graph_.size());
+  find_active();
+  find_ends();
+  parts_.resize(static_cast<size_t>(forward_));
+  std::vector<NodeId> roots;
+  for (const Seed &seed : seeds)
+    if (const auto held = trace_.outputs.find(seed.output); held != trace_.outputs.end())
+      roots.push_back(held->second);
+  for (const Store &store : trace_.stores)
+    roots.push_back(store.value);
+  still_ = steady_extremes(graph_, roots, forward_);
+  for (const Seed &seed : seeds)
+    begin(seed);
+  for (NodeId id = forward_ - 1; id >= 0 && !trouble_; --id)
+    if (graph_.node(id).kind != Kind::looped) {
+      if (!parts_[static_cast<size_t>(id)].empty())
+        visit(id);
+    } else if (graph_.node(id).integer == 0) { // the first of its results
+      unwind(Loop(graph_.loop(graph_.node(id).which)));
     }
-  }
+  settle_stored(graph_, out_, trouble_);
+  return std::move(out_);
+}
 
-  // The axes that all inputs have which a gradient of the node can come to.
-  void find_ends() {
-    ends_.assign(static_cast<size_t>(forward_), {});
-    for (NodeId id = 0; id < forward_; ++id) {
-      const Node &n = graph_.node(id);
-      AxisSet &ends = ends_[static_cast<size_t>(id)] = n.kind == Kind::operand ? n.axes : AxisSet();
-      bool first = true;
+// Nodes that depend on what is differentiated, continuously.
+void Reverse::find_active() {
+  active_.assign(static_cast<size_t>(forward_), false);
+  std::vector<bool> bits(static_cast<size_t>(forward_), false); // whole numbers that hold those of such a node
+  for (NodeId id = 0; id < forward_; ++id) {
+    const Node &n = graph_.node(id);
+    bool is = false;
+    if (kgen::is_floating(n.type))
+      for (size_t i = 0; i < n.args.size(); ++i) {
+        const bool condition = n.kind == Kind::choose && i == 0;
+        const bool place = n.kind == Kind::at && i > 0;
+        is = is || (!condition && !place && active_[static_cast<size_t>(n.args[i])]);
+      }
+    if ((n.kind == Kind::operand || n.kind == Kind::scalar) && kgen::is_floating(n.type))
+      is = options_.wanted.count(n.name) != 0;
+    if (!kgen::is_floating(n.type) || n.kind == Kind::bitcast)
       for (NodeId arg : n.args)
-        if (active(arg)) {
-          const AxisSet own = ends_[static_cast<size_t>(arg)];
-          ends = std::exchange(first, false) ? own : ends & own;
-        }
-    }
+        bits[static_cast<size_t>(id)] = bits[static_cast<size_t>(id)] || bits[static_cast<size_t>(arg)] ||
+                                        (n.kind == Kind::bitcast && active_[static_cast<size_t>(arg)]);
+    is = is || (n.kind == Kind::bitcast && bits[static_cast<size_t>(id)] && kgen::is_floating(n.type));
+    const bool may_be = n.kind == Kind::carried || n.kind == Kind::handed;
+    active_[static_cast<size_t>(id)] = is || (may_be && kgen::is_floating(n.type));
   }
+}
 
-  void begin(const Seed &seed) {
-    for (const Store &store : trace_.stores)
-      if (store.output == seed.output) {
-        const Part part = part_of(seed, store.value);
-        begin_store({part.condition, graph_.at(part.value, store.places)}, store);
-      }
-    const auto held = trace_.outputs.find(seed.output);
-    if (held != trace_.outputs.end())
-      give(held->second, part_of(seed, held->second), kernel_.vars[seed.output].axes);
-  }
-
-  // Rule "absent": an output whose gradient is not given adds nothing, also where its derivative is infinite.
-  Part part_of(const Seed &seed, NodeId value) {
-    if (!steep_.may_be(value))
-      return seed.gradient;
-    return {graph_.both(seed.gradient.condition, seed.given), seed.gradient.value};
-  }
-
-  // What was stored elsewhere gets the gradient of that place, if there is such a place.
-  void begin_store(Part there, const Store &store) {
-    there.condition = graph_.both(there.condition, store.condition);
-    if (graph_.node(store.value).may_fail)
-      there.condition = graph_.both(there.condition, graph_.lies_in(store.places));
-    place_ = store.place;
-    give(store.value, there, graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(there.value));
-  }
-
-  // `part` is the gradient by `to`, of each of the lanes.
-  void give(NodeId to, Part part, AxisSet lanes) {
-    if (!active(to) || graph_.is_zero(part.value))
-      return;
-    lanes |= graph_.axes(part.value) | graph_.axes(part.condition) | part.later;
-    const AxisSet over = lanes - graph_.axes(to), later = over & looped_;
-    part = summed(part, over - later);
-    part.later = later;
-    part.condition = graph_.needed_of(part.condition, graph_.axes(to), ends_[static_cast<size_t>(to)]);
-    parts_[static_cast<size_t>(to)].push_back(part);
-  }
-
-  // Where there are no lanes it is 0, whatever it is multiplied by later.
-  Part summed(const Part &part, AxisSet over) {
-    if (over.empty())
-      return part;
-    const bool differs = !(graph_.axes(part.condition) & over).empty();
-    const NodeId where = differs ? part.condition : kNoNode, rest = differs ? kNoNode : part.condition;
-    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where), part.later - over};
-  }
-
-  AxisSet lanes_of(const Node &n) const {
-    AxisSet out = n.axes;
-    if (n.kind == Kind::at) // its array is asked for at one place a lane
-      return out;
+// The axes that all inputs have which a gradient of the node can come to.
+void Reverse::find_ends() {
+  ends_.assign(static_cast<size_t>(forward_), {});
+  for (NodeId id = 0; id < forward_; ++id) {
+    const Node &n = graph_.node(id);
+    AxisSet &ends = ends_[static_cast<size_t>(id)] = n.kind == Kind::operand ? n.axes : AxisSet();
+    bool first = true;
     for (NodeId arg : n.args)
-      out |= graph_.axes(arg);
-    return out;
+      if (active(arg)) {
+        const AxisSet own = ends_[static_cast<size_t>(arg)];
+        ends = std::exchange(first, false) ? own : ends & own;
+      }
   }
+}
 
-  // The gradient of what rounds find in a variable: of its own lanes, and of those that are summed behind the loop. It
-  // need not differ along all of them.
-  struct Returned {
-    size_t variable;
-    AxisSet later;
-    NodeId entry, found;
+void Reverse::begin(const Seed &seed) {
+  for (const Store &store : trace_.stores)
+    if (store.output == seed.output) {
+      const Part part = part_of(seed, store.value);
+      begin_store({part.condition, graph_.at(part.value, store.places)}, store);
+    }
+  const auto held = trace_.outputs.find(seed.output);
+  if (held != trace_.outputs.end())
+    give(held->second, part_of(seed, held->second), kernel_.vars[seed.output].axes);
+}
+
+// Rule "absent": an output whose gradient is not given adds nothing, also where its derivative is infinite.
+Part Reverse::part_of(const Seed &seed, NodeId value) {
+  if (!steep_.may_be(value))
+    return seed.gradient;
+  return {graph_.both(seed.gradient.condition, seed.given), seed.gradient.value};
+}
+
+// What was stored elsewhere gets the gradient of that place, if there is such a place.
+void Reverse::begin_store(Part there, const Store &store) {
+  there.condition = graph_.both(there.condition, store.condition);
+  if (graph_.node(store.value).may_fail)
+    there.condition = graph_.both(there.condition, graph_.lies_in(store.places));
+  place_ = store.place;
+  give(store.value, there, graph_.axes(store.value) | graph_.axes(store.condition) | graph_.axes(there.value));
+}
+
+// `part` is the gradient by `to`, of each of the lanes.
+void Reverse::give(NodeId to, Part part, AxisSet lanes) {
+  if (!active(to) || graph_.is_zero(part.value))
+    return;
+  lanes |= graph_.axes(part.value) | graph_.axes(part.condition) | part.later;
+  const AxisSet over = lanes - graph_.axes(to), later = over & looped_;
+  part = summed(part, over - later);
+  part.later = later;
+  part.condition = graph_.needed_of(part.condition, graph_.axes(to), ends_[static_cast<size_t>(to)]);
+  parts_[static_cast<size_t>(to)].push_back(part);
+}
+
+// Where there are no lanes it is 0, whatever it is multiplied by later.
+Part Reverse::summed(const Part &part, AxisSet over) {
+  if (over.empty())
+    return part;
+  const bool differs = !(graph_.axes(part.condition) & over).empty();
+  const NodeId where = differs ? part.condition : kNoNode, rest = differs ? kNoNode : part.condition;
+  return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where), part.later - over};
+}
+
+AxisSet Reverse::lanes_of(const Node &n) const {
+  AxisSet out = n.axes;
+  if (n.kind == Kind::at) // its array is asked for at one place a lane
+    return out;
+  for (NodeId arg : n.args)
+    out |= graph_.axes(arg);
+  return out;
+}
+
+void Reverse::visit(NodeId id) {
+  const Node n = graph_.node(id);
+  const size_t before = graph_.size();
+  if (const auto found = trace_.places.find(id); found != trace_.places.end())
+    place_ = found->second;
+  settle(graph_, parts_[static_cast<size_t>(id)], id);
+  for (AxisSet later : laters(id)) {
+    const Part part = joined(graph_, parts_of(id, later));
+    if (trace_.names.count(id) != 0)
+      out_.names.emplace(part.value, id);
+    out_.words[part.value].emplace_back(Gradients::Word::whole, id);
+    if (const auto of = argument_of_.find(id); of != argument_of_.end())
+      out_.words[part.value].emplace_back(Gradients::Word::argument, of->second);
+    if (still_.count(id) == 0)
+      propagate(id, n, part);
+  }
+  for (size_t made = before; made < graph_.size(); ++made)
+    out_.places.emplace(static_cast<NodeId>(made), place_);
+}
+
+void Reverse::propagate(NodeId id, const Node &n, const Part &part) {
+  const AxisSet lanes = lanes_of(n) | part.later;
+  switch (n.kind) {
+  case Kind::operand:
+  case Kind::scalar:
+    out_.of[n.name].whole.push_back(part);
+    return;
+  case Kind::op:
+    return operation(id, n, part, lanes);
+  case Kind::choose:
+    give(n.args[1], {graph_.both(part.condition, n.args[0]), part.value}, lanes);
+    give(n.args[2], {graph_.both(part.condition, graph_.no(n.args[0])), part.value}, lanes);
+    return;
+  case Kind::call:
+  case Kind::derivative:
+    return call(id, n, part, lanes);
+  case Kind::fold:
+    return fold(id, n, part);
+  case Kind::scan:
+    return scan(id, n, part);
+  case Kind::at:
+    return read(id, n, part, lanes);
+  case Kind::sum:
+    for (NodeId arg : n.args)
+      give(arg, part, lanes);
+    return;
+  case Kind::product:
+    return product_of_powers(n, part, lanes);
+  case Kind::carried: {
+    if (const auto scattered = trace_.scattered.find(id); scattered != trace_.scattered.end()) {
+      give(scattered->second.before, part, lanes);
+      return begin_store(part_there(graph_, part, scattered->second.store.places), scattered->second.store);
+    }
+    const Unknown &why = trace_.unknown.at(id);
+    return trouble_.refuse(why.what, why.place, why.help);
+  }
+  case Kind::bitcast:
+    return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
+  default:
+    return trouble_.refuse("this value", place_, "write it with the operations of the list in docs/gradients.md");
+  }
+}
+
+void Reverse::product_of_powers(const Node &n, const Part &part, AxisSet lanes) {
+  for (size_t i = 0; i < n.args.size(); ++i) {
+    NodeId by = graph_.number(n.number * n.powers[i]);
+    for (size_t k = 0; k < n.args.size(); ++k)
+      for (int power = n.powers[k] - (k == i ? 1 : 0); power != 0; power += power > 0 ? -1 : 1)
+        by = power > 0 ? graph_.mul(by, n.args[k]) : graph_.div(by, n.args[k]);
+    give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+  }
+}
+
+// Rule "length": a root of a sum of squares has the gradient 0 at 0.
+bool Reverse::length(NodeId id, NodeId sum, Part part) {
+  std::vector<NodeId> squares;
+  if (!find_squares(graph_, sum, squares))
+    return false;
+  part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
+  part.value = graph_.div(part.value, id);
+  for (NodeId square : squares)
+    give_square(square, part);
+  return true;
+}
+
+void Reverse::give_square(NodeId id, Part part) {
+  const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
+  part = summed(part, part.later & n.reduced);
+  const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
+  part.condition = graph_.both(part.condition, where);
+  part.value = graph_.mul(square.args[0], part.value);
+  if (n.kind == Kind::fold && n.monoid == Monoid::mean)
+    part.value = graph_.div(part.value, graph_.count_of(n));
+  give(square.args[0], part, lanes_of(n));
+}
+
+void Reverse::operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+  if (n.op == Op::sqrt && length(id, n.args[0], part))
+    return;
+  for (size_t i = 0; i < n.args.size(); ++i) {
+    if (!active(n.args[i]))
+      continue;
+    const NodeId by = derivative_of(graph_, n.op, n.args, id, i);
+    if (by == kNoNode)
+      continue;
+    if (n.args.size() == 1) {
+      argument_of_.emplace(n.args[i], id);
+      out_.words[by].emplace_back(Gradients::Word::slope, id);
+    }
+    give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+  }
+}
+
+void Reverse::call(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+  for (size_t i = 0; i < n.args.size(); ++i) {
+    if (!active(n.args[i]))
+      continue;
+    if (n.by.size() == 2)
+      return trouble_.refuse("a third derivative of a function that a parameter chooses", place_,
+                             "choose one: -D " + n.name + "=...");
+    NodeId by = kNoNode;
+    if (options_.kept_functions.count(n.name) == 0) {
+      by = library_derivative(graph_, n.name, n.args, id, i);
+    } else {
+      Node d = n;
+      d.kind = Kind::derivative;
+      d.by.push_back(static_cast<int>(i));
+      by = graph_.intern(d);
+    }
+    KGEN_CHECK(by != kNoNode);
+    give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
+  }
+}
+
+void Reverse::fold(NodeId id, const Node &n, Part part) {
+  const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
+  part = summed(part, part.later & n.reduced); // they are not the lanes of the element
+  const AxisSet lanes = lanes_of(n) | part.later;
+  Part own{graph_.both(part.condition, where), part.value};
+  switch (n.monoid) {
+  case Monoid::sum:
+    return give(element, own, lanes);
+  case Monoid::mean:
+    own.value = graph_.div(own.value, graph_.count_of(n));
+    return give(element, own, lanes);
+  case Monoid::max:
+  case Monoid::min: {
+    // Those that are equal share it.
+    const NodeId equal = graph_.compare(Op::eq, element, id);
+    const NodeId count = graph_.real(graph_.fold(Monoid::sum, equal, n.reduced, where, Type::i64));
+    own.value = graph_.div(own.value, count);
+    own.condition = graph_.both(own.condition, equal);
+    return give(element, own, lanes);
+  }
+  case Monoid::product:
+    return product(n, own, lanes);
+  default:
+    return;
+  }
+}
+
+// What stands before and after it, times each other: right with zeros as well.
+void Reverse::product(const Node &n, Part own, AxisSet lanes) {
+  NodeId inner = n.args[0];
+  if (n.args.size() > 1)
+    inner = graph_.choose(n.args[1], inner, graph_.number(1));
+  for (AxisId axis : n.reduced.list()) {
+    if (!graph_.axes(inner).contains(axis))
+      return trouble_.refuse("a product along an axis that its argument lacks", place_, "write `pow`");
+    const NodeId before = graph_.scan(ScanKind::product, {inner}, axis, false, true);
+    const NodeId after = graph_.scan(ScanKind::product, {inner}, axis, true, true);
+    own.value = graph_.mul(own.value, graph_.mul(before, after));
+    inner = graph_.fold(Monoid::product, inner, AxisSet::of(axis), kNoNode, Type::f32);
+  }
+  give(n.args[0], own, lanes);
+}
+
+// `value` one place further on, or back, along the axis: 0 where there is none.
+NodeId Reverse::neighbour(NodeId value, AxisId axis, int by) {
+  const NodeId index = graph_.index(axis), one = graph_.integer(1);
+  return graph_.at(value, {{axis, graph_.op(by > 0 ? Op::add : Op::sub, {index, one}, Type::i64)}});
+}
+
+void Reverse::scan(NodeId id, const Node &n, const Part &part) {
+  const NodeId given = graph_.choose(part.condition, part.value, graph_.number(0));
+  const AxisSet lanes = lanes_of(n);
+  const NodeId element = n.args[0];
+  const int onwards = n.reverse ? -1 : 1;
+  const NodeId spread = graph_.spread(given, n.axis); // scans run along an axis that their argument has
+  auto back = [&](NodeId factor, NodeId summand) {
+    return graph_.scan(ScanKind::linear, {factor, summand}, n.axis, !n.reverse, false);
   };
-  // A variable of the loop that goes back: of which value the gradient is, in which lanes.
-  struct Of {
-    NodeId value;
-    AxisSet lanes;
-  };
-
-  // The loop from its last round to its first: the gradients of what a round left give those of what it found, which
-  // are handed on, and those of what it read from outside, which add up.
-  void unwind(const Loop &loop) {
-    const size_t before = graph_.size();
-    place_ = loop.place;
-    std::vector<Returned> returned;
-    for (size_t v = 0; v < loop.variables.size(); ++v)
-      if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
-        add_returned(loop, v, {}, value_of(graph_, parts_[static_cast<size_t>(loop.variables[v].result)]), returned);
-    if (returned.empty())
-      return;
-    auto outer = std::exchange(parts_, {});
-    do { // until no other ones come out
-      parts_.assign(outer.size(), {});
-      round_back(loop, returned);
-    } while (!trouble_ && (find_returned(loop, returned) || widen(loop, returned)));
-    Loop back = loop;
-    back.backwards = true;
-    back.variables.clear();
-    std::vector<Of> of; // each variable's
-    for (const auto &[v, later, entry, found] : returned) {
-      const Loop::Variable &variable = loop.variables[v];
-      back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
-      of.push_back({variable.entry, graph_.axes(variable.found) | later});
-    }
-    add_shares(loop, back, of);
-    parts_ = std::move(outer);
-    graph_.add_loop(back);
-    for (size_t i = 0; i < of.size(); ++i)
-      give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
-    for (size_t made = before; made < graph_.size(); ++made)
-      out_.places.emplace(static_cast<NodeId>(made), loop.place);
+  switch (n.scan) {
+  case ScanKind::sum:
+    return give(element, {kNoNode, graph_.scan(ScanKind::sum, {spread}, n.axis, !n.reverse, n.exclusive)}, lanes);
+  case ScanKind::linear: {
+    const NodeId total = back(neighbour(element, n.axis, onwards), spread);
+    give(n.args[1], {kNoNode, total}, lanes);
+    if (active(element))
+      give(element, {kNoNode, graph_.mul(total, neighbour(id, n.axis, -onwards))}, lanes);
+    return;
   }
-
-  void add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned) {
-    returned.push_back({v, later, entry, graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry))});
-  }
-
-  // One round of it.
-  void round_back(const Loop &loop, const std::vector<Returned> &returned) {
-    looped_ = loop.lanes;
-    for (const auto &[v, later, entry, found] : returned)
-      give(loop.variables[v].next, {kNoNode, found}, graph_.axes(loop.variables[v].found) | later);
-    const std::vector<NodeId> body = graph_.body_of(loop);
-    for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
-      if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
-        visit(*id);
-    looped_ = {};
-  }
-
-  bool find_returned(const Loop &loop, std::vector<Returned> &returned) {
-    const size_t known = returned.size();
-    for (size_t v = 0; v < loop.variables.size(); ++v)
-      for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
-        if (std::none_of(returned.begin(), returned.end(),
-                         [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
-          add_returned(loop, v, part.later, graph_.number(0), returned);
-    return returned.size() != known;
-  }
-
-  // Does a round hand on what differs along more axes than what it finds?
-  bool widen(const Loop &loop, std::vector<Returned> &returned) {
-    bool any = false;
-    for (auto &[v, later, entry, found] : returned) {
-      const Loop::Variable &variable = loop.variables[v];
-      const AxisSet next = graph_.axes(value_of(graph_, parts_of(variable.found, later))), known = graph_.axes(found);
-      if (known.contains(next))
-        continue;
-      found = graph_.handed(variable.name, Type::f32, known | next);
-      any = true;
-    }
-    return any;
-  }
-
-  // What comes out of all rounds for what they read.
-  void add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
-    for (NodeId id : graph_.outside_of(loop))
-      for (AxisSet later : laters(id)) {
-        const NodeId share = value_of(graph_, parts_of(id, later));
-        if (graph_.is_zero(share))
-          continue;
-        const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
-        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-        of.push_back({id, graph_.axes(id) | later});
-      }
-  }
-
-  // Which lanes parts of a node leave for later, each set once.
-  std::vector<AxisSet> laters(NodeId id) const {
-    std::vector<AxisSet> out;
-    for (const Part &part : parts_[static_cast<size_t>(id)])
-      if (std::find(out.begin(), out.end(), part.later) == out.end())
-        out.push_back(part.later);
-    return out;
-  }
-
-  std::vector<Part> parts_of(NodeId id, AxisSet later) const {
-    std::vector<Part> out;
-    for (const Part &part : parts_[static_cast<size_t>(id)])
-      if (part.later == later)
-        out.push_back(part);
-    return out;
-  }
-
-  // That of the forward kernel.
-  std::string name_of(NodeId id) const {
-    const auto named = trace_.names.find(id);
-    return named != trace_.names.end() ? named->second : graph_.node(id).name.empty() ? "share" : graph_.node(id).name;
-  }
-
-  void visit(NodeId id) {
-    const Node n = graph_.node(id);
-    const size_t before = graph_.size();
-    if (const auto found = trace_.places.find(id); found != trace_.places.end())
-      place_ = found->second;
-    settle(graph_, parts_[static_cast<size_t>(id)], id);
-    for (AxisSet later : laters(id)) {
-      const Part part = joined(graph_, parts_of(id, later));
-      if (trace_.names.count(id) != 0)
-        out_.names.emplace(part.value, id);
-      out_.words[part.value].emplace_back(Gradients::Word::whole, id);
-      if (const auto of = argument_of_.find(id); of != argument_of_.end())
-        out_.words[part.value].emplace_back(Gradients::Word::argument, of->second);
-      if (still_.count(id) == 0)
-        propagate(id, n, part);
-    }
-    for (size_t made = before; made < graph_.size(); ++made)
-      out_.places.emplace(static_cast<NodeId>(made), place_);
-  }
-
-  void propagate(NodeId id, const Node &n, const Part &part) {
-    const AxisSet lanes = lanes_of(n) | part.later;
-    switch (n.kind) {
-    case Kind::operand:
-    case Kind::scalar:
-      out_.of[n.name].whole.push_back(part);
-      return;
-    case Kind::op:
-      return operation(id, n, part, lanes);
-    case Kind::choose:
-      give(n.args[1], {graph_.both(part.condition, n.args[0]), part.value}, lanes);
-      give(n.args[2], {graph_.both(part.condition, graph_.no(n.args[0])), part.value}, lanes);
-      return;
-    case Kind::call:
-    case Kind::derivative:
-      return call(id, n, part, lanes);
-    case Kind::fold:
-      return fold(id, n, part);
-    case Kind::scan:
-      return scan(id, n, part);
-    case Kind::at:
-      return read(id, n, part, lanes);
-    case Kind::sum:
-      for (NodeId arg : n.args)
-        give(arg, part, lanes);
-      return;
-    case Kind::product:
-      return product_of_powers(n, part, lanes);
-    case Kind::carried: {
-      if (const auto scattered = trace_.scattered.find(id); scattered != trace_.scattered.end()) {
-        give(scattered->second.before, part, lanes);
-        return begin_store(part_there(graph_, part, scattered->second.store.places), scattered->second.store);
-      }
-      const Unknown &why = trace_.unknown.at(id);
-      return trouble_.refuse(why.what, why.place, why.help);
-    }
-    case Kind::bitcast:
-      return trouble_.refuse("`bitcast`", place_, "compute with the value itself");
-    default:
-      return trouble_.refuse("this value", place_, "write it with the operations of the list in docs/gradients.md");
-    }
-  }
-
-  void product_of_powers(const Node &n, const Part &part, AxisSet lanes) {
-    for (size_t i = 0; i < n.args.size(); ++i) {
-      NodeId by = graph_.number(n.number * n.powers[i]);
-      for (size_t k = 0; k < n.args.size(); ++k)
-        for (int power = n.powers[k] - (k == i ? 1 : 0); power != 0; power += power > 0 ? -1 : 1)
-          by = power > 0 ? graph_.mul(by, n.args[k]) : graph_.div(by, n.args[k]);
-      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
-    }
-  }
-
-  // Rule "length": a root of a sum of squares has the gradient 0 at 0.
-  bool length(NodeId id, NodeId sum, Part part) {
-    std::vector<NodeId> squares;
-    if (!find_squares(graph_, sum, squares))
-      return false;
-    part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
-    part.value = graph_.div(part.value, id);
-    for (NodeId square : squares)
-      give_square(square, part);
-    return true;
-  }
-
-  void give_square(NodeId id, Part part) {
-    const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
-    part = summed(part, part.later & n.reduced);
-    const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
-    part.condition = graph_.both(part.condition, where);
-    part.value = graph_.mul(square.args[0], part.value);
-    if (n.kind == Kind::fold && n.monoid == Monoid::mean)
-      part.value = graph_.div(part.value, graph_.count_of(n));
-    give(square.args[0], part, lanes_of(n));
-  }
-
-  void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
-    if (n.op == Op::sqrt && length(id, n.args[0], part))
-      return;
-    for (size_t i = 0; i < n.args.size(); ++i) {
-      if (!active(n.args[i]))
-        continue;
-      const NodeId by = derivative_of(graph_, n.op, n.args, id, i);
-      if (by == kNoNode)
-        continue;
-      if (n.args.size() == 1) {
-        argument_of_.emplace(n.args[i], id);
-        out_.words[by].emplace_back(Gradients::Word::slope, id);
-      }
-      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
-    }
-  }
-
-  void call(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
-    for (size_t i = 0; i < n.args.size(); ++i) {
-      if (!active(n.args[i]))
-        continue;
-      if (n.by.size() == 2)
-        return trouble_.refuse("a third derivative of a function that a parameter chooses", place_,
-                               "choose one: -D " + n.name + "=...");
-      NodeId by = kNoNode;
-      if (options_.kept_functions.count(n.name) == 0) {
-        by = library_derivative(graph_, n.name, n.args, id, i);
-      } else {
-        Node d = n;
-        d.kind = Kind::derivative;
-        d.by.push_back(static_cast<int>(i));
-        by = graph_.intern(d);
-      }
-      KGEN_CHECK(by != kNoNode);
-      give(n.args[i], {part.condition, graph_.mul(part.value, by)}, lanes);
-    }
-  }
-
-  void fold(NodeId id, const Node &n, Part part) {
-    const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
-    part = summed(part, part.later & n.reduced); // they are not the lanes of the element
-    const AxisSet lanes = lanes_of(n) | part.later;
-    Part own{graph_.both(part.condition, where), part.value};
-    switch (n.monoid) {
-    case Monoid::sum:
-      return give(element, own, lanes);
-    case Monoid::mean:
-      own.value = graph_.div(own.value, graph_.count_of(n));
-      return give(element, own, lanes);
-    case Monoid::max:
-    case Monoid::min: {
-      // Those that are equal share it.
-      const NodeId equal = graph_.compare(Op::eq, element, id);
-      const NodeId count = graph_.real(graph_.fold(Monoid::sum, equal, n.reduced, where, Type::i64));
-      own.value = graph_.div(own.value, count);
-      own.condition = graph_.both(own.condition, equal);
-      return give(element, own, lanes);
-    }
-    case Monoid::product:
-      return product(n, own, lanes);
-    default:
-      return;
-    }
-  }
-
-  // What stands before and after it, times each other: right with zeros as well.
-  void product(const Node &n, Part own, AxisSet lanes) {
-    NodeId inner = n.args[0];
-    if (n.args.size() > 1)
-      inner = graph_.choose(n.args[1], inner, graph_.number(1));
-    for (AxisId axis : n.reduced.list()) {
-      if (!graph_.axes(inner).contains(axis))
-        return trouble_.refuse("a product along an axis that its argument lacks", place_, "write `pow`");
-      const NodeId before = graph_.scan(ScanKind::product, {inner}, axis, false, true);
-      const NodeId after = graph_.scan(ScanKind::product, {inner}, axis, true, true);
-      own.value = graph_.mul(own.value, graph_.mul(before, after));
-      inner = graph_.fold(Monoid::product, inner, AxisSet::of(axis), kNoNode, Type::f32);
-    }
-    give(n.args[0], own, lanes);
-  }
-
-  // `value` one place further on, or back, along the axis: 0 where there is none.
-  NodeId neighbour(NodeId value, AxisId axis, int by) {
-    const NodeId index = graph_.index(axis), one = graph_.integer(1);
-    return graph_.at(value, {{axis, graph_.op(by > 0 ? Op::add : Op::sub, {index, one}, Type::i64)}});
-  }
-
-  void scan(NodeId id, const Node &n, const Part &part) {
-    const NodeId given = graph_.choose(part.condition, part.value, graph_.number(0));
-    const AxisSet lanes = lanes_of(n);
-    const NodeId element = n.args[0];
-    const int onwards = n.reverse ? -1 : 1;
-    const NodeId spread = graph_.spread(given, n.axis); // scans run along an axis that their argument has
-    auto back = [&](NodeId factor, NodeId summand) {
-      return graph_.scan(ScanKind::linear, {factor, summand}, n.axis, !n.reverse, false);
-    };
-    switch (n.scan) {
-    case ScanKind::sum:
-      return give(element, {kNoNode, graph_.scan(ScanKind::sum, {spread}, n.axis, !n.reverse, n.exclusive)}, lanes);
-    case ScanKind::linear: {
-      const NodeId total = back(neighbour(element, n.axis, onwards), spread);
-      give(n.args[1], {kNoNode, total}, lanes);
-      if (active(element))
-        give(element, {kNoNode, graph_.mul(total, neighbour(id, n.axis, -onwards))}, lanes);
-      return;
-    }
-    case ScanKind::product: {
-      const NodeId before = graph_.scan(ScanKind::product, {element}, n.axis, n.reverse, true);
-      NodeId total;
-      if (n.exclusive)
-        total = neighbour(back(element, spread), n.axis, onwards);
-      else
-        total = back(neighbour(element, n.axis, onwards), spread);
-      return give(element, {kNoNode, graph_.mul(before, total)}, lanes);
-    }
-    case ScanKind::max: {
-      // An element that is the greatest so far gets all up to the next such one.
-      const NodeId most = graph_.scan(ScanKind::max, {element}, n.axis, n.reverse, false);
-      const NodeId leads = graph_.compare(Op::eq, element, most);
-      const NodeId reached = n.exclusive ? neighbour(spread, n.axis, onwards) : spread;
-      const NodeId next = neighbour(graph_.choose(leads, graph_.number(0), graph_.number(1)), n.axis, onwards);
-      return give(element, {leads, back(next, reached)}, lanes);
-    }
-    }
-  }
-
-  void read_arm(const Arm &arm, const Part &part, AxisSet lanes) {
-    const Part own{graph_.both(part.condition, arm.condition), part.value};
-    if (graph_.is_number(own.condition, 0))
-      return;
-    const Node n = graph_.node(arm.read);
-    if (n.kind == Kind::at)
-      read(arm.read, n, own, lanes);
+  case ScanKind::product: {
+    const NodeId before = graph_.scan(ScanKind::product, {element}, n.axis, n.reverse, true);
+    NodeId total;
+    if (n.exclusive)
+      total = neighbour(back(element, spread), n.axis, onwards);
     else
-      give(arm.read, own, lanes);
+      total = back(neighbour(element, n.axis, onwards), spread);
+    return give(element, {kNoNode, graph_.mul(before, total)}, lanes);
   }
+  case ScanKind::max: {
+    // An element that is the greatest so far gets all up to the next such one.
+    const NodeId most = graph_.scan(ScanKind::max, {element}, n.axis, n.reverse, false);
+    const NodeId leads = graph_.compare(Op::eq, element, most);
+    const NodeId reached = n.exclusive ? neighbour(spread, n.axis, onwards) : spread;
+    const NodeId next = neighbour(graph_.choose(leads, graph_.number(0), graph_.number(1)), n.axis, onwards);
+    return give(element, {leads, back(next, reached)}, lanes);
+  }
+  }
+}
 
-  void read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
-    const NodeId base = n.args[0];
-    if (!active(base))
-      return;
-    const Node array = graph_.node(base);
-    lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
-    if (const std::vector<Arm> arms = arms_of(graph_, id, part.condition); !arms.empty()) {
-      for (const Arm &arm : arms)
-        read_arm(arm, part, lanes);
-      return;
+void Reverse::read_arm(const Arm &arm, const Part &part, AxisSet lanes) {
+  const Part own{graph_.both(part.condition, arm.condition), part.value};
+  if (graph_.is_number(own.condition, 0))
+    return;
+  const Node n = graph_.node(arm.read);
+  if (n.kind == Kind::at)
+    read(arm.read, n, own, lanes);
+  else
+    give(arm.read, own, lanes);
+}
+
+void Reverse::read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+  const NodeId base = n.args[0];
+  if (!active(base))
+    return;
+  const Node array = graph_.node(base);
+  lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
+  if (const std::vector<Arm> arms = arms_of(graph_, id, part.condition); !arms.empty()) {
+    for (const Arm &arm : arms)
+      read_arm(arm, part, lanes);
+    return;
+  }
+  if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
+    InputGradient::Addition addition{{}, part, place_};
+    AxisSet own = array.axes;
+    for (size_t i = 0; i < n.places.size(); ++i) {
+      addition.places.emplace_back(n.places[i], n.args[i + 1]);
+      own |= graph_.axes(n.args[i + 1]);
     }
-    if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
-      InputGradient::Addition addition{{}, part, place_};
-      AxisSet own = array.axes;
-      for (size_t i = 0; i < n.places.size(); ++i) {
-        addition.places.emplace_back(n.places[i], n.args[i + 1]);
-        own |= graph_.axes(n.args[i + 1]);
-      }
-      for (AxisId place : n.places)
-        if (!graph_.axes(id).contains(place))
-          own -= AxisSet::of(place);
-      const AxisSet over = lanes - own;
-      if (!over.empty())
-        addition.part = summed(part, over);
-      addition.part.condition = graph_.needed(addition.part.condition, addition.part.value);
-      if (addition.part.condition != kNoNode && graph_.is_number(addition.part.condition, 1))
-        addition.part.condition = kNoNode;
-      if (over.empty() && has_own_element(graph_, id, lanes, kernel_.tables))
-        out_.of[array.name].stored.push_back({std::move(addition), std::nullopt, true});
-      else
-        out_.of[array.name].additions.push_back(std::move(addition));
-      return;
-    }
-    std::optional<Transposed> back = transpose(graph_, id, part, lanes);
-    if (back && back->summed && is_gather(graph_, id, lanes, kernel_.tables)) {
-      AxisSet own = array.axes;
-      for (AxisId place : n.places)
+    for (AxisId place : n.places)
+      if (!graph_.axes(id).contains(place))
         own -= AxisSet::of(place);
-      const Summed summed{lanes - own, n.places};
-      if (array.kind == Kind::operand)
-        out_.of[array.name].summed = summed;
-      else
-        out_.summed.push_back({base, summed, place_});
-    }
-    if (back && graph_.axes(back->part->value).count() > 60)
-      back.reset();
-    if (array.kind == Kind::operand && (!back || (back->summed && !back->slice)) &&
-        has_own_element(graph_, id, lanes, kernel_.tables)) {
-      InputGradient::Stored stored{{{}, part, place_}, back ? back->part : std::nullopt, false};
-      for (size_t i = 0; i < n.places.size(); ++i)
-        stored.there.places.emplace_back(n.places[i], n.args[i + 1]);
-      out_.of[array.name].stored.push_back(std::move(stored));
-      return;
-    }
-    if (!back)
-      return trouble_.refuse_read(place_);
-    if (!back->slice)
-      return give(base, *back->part, graph_.axes(base));
-    if (array.kind == Kind::operand) {
-      out_.of[array.name].slices[back->slice->first][back->slice->second].push_back(*back->part);
-      return;
-    }
-    const NodeId here = graph_.compare(Op::eq, graph_.index(back->slice->first), graph_.integer(back->slice->second));
-    give(base, {graph_.both(back->part->condition, here), back->part->value}, graph_.axes(base));
+    const AxisSet over = lanes - own;
+    if (!over.empty())
+      addition.part = summed(part, over);
+    addition.part.condition = graph_.needed(addition.part.condition, addition.part.value);
+    if (addition.part.condition != kNoNode && graph_.is_number(addition.part.condition, 1))
+      addition.part.condition = kNoNode;
+    if (over.empty() && has_own_element(graph_, id, lanes, kernel_.tables))
+      out_.of[array.name].stored.push_back({std::move(addition), std::nullopt, true});
+    else
+      out_.of[array.name].additions.push_back(std::move(addition));
+    return;
   }
-
-  const Kernel &kernel_;
-  Graph &graph_;
-  const Trace &trace_;
-  const ReverseOptions &options_;
-  Trouble &trouble_;
-  Steep steep_;
-  Gradients out_;
-  NodeId forward_ = 0;
-  std::vector<bool> active_;
-  std::vector<AxisSet> ends_;
-  std::vector<std::vector<Part>> parts_;
-  std::map<NodeId, NodeId> argument_of_; // of what is the only argument of an operation
-  std::set<NodeId> still_;
-  Place place_;
-  AxisSet looped_; // lanes of the loop whose round this is
-};
-
-} // namespace
+  std::optional<Transposed> back = transpose(graph_, id, part, lanes);
+  if (back && back->summed && is_gather(graph_, id, lanes, kernel_.tables)) {
+    AxisSet own = array.axes;
+    for (AxisId place : n.places)
+      own -= AxisSet::of(place);
+    const Summed summed{lanes - own, n.places};
+    if (array.kind == Kind::operand)
+      out_.of[array.name].summed = summed;
+    else
+      out_.summed.push_back({base, summed, place_});
+  }
+  if (back && graph_.axes(back->part->value).count() > 60)
+    back.reset();
+  if (array.kind == Kind::operand && (!back || (back->summed && !back->slice)) &&
+      has_own_element(graph_, id, lanes, kernel_.tables)) {
+    InputGradient::Stored stored{{{}, part, place_}, back ? back->part : std::nullopt, false};
+    for (size_t i = 0; i < n.places.size(); ++i)
+      stored.there.places.emplace_back(n.places[i], n.args[i + 1]);
+    out_.of[array.name].stored.push_back(std::move(stored));
+    return;
+  }
+  if (!back)
+    return trouble_.refuse_read(place_);
+  if (!back->slice)
+    return give(base, *back->part, graph_.axes(base));
+  if (array.kind == Kind::operand) {
+    out_.of[array.name].slices[back->slice->first][back->slice->second].push_back(*back->part);
+    return;
+  }
+  const NodeId here = graph_.compare(Op::eq, graph_.index(back->slice->first), graph_.integer(back->slice->second));
+  give(base, {graph_.both(back->part->condition, here), back->part->value}, graph_.axes(base));
+}
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
                   const ReverseOptions &options, Trouble &trouble) {

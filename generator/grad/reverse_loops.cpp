@@ -1,0 +1,121 @@
+// Back through the rounds of loops.
+#include <algorithm>
+#include <utility>
+
+#include "grad/reverser.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+// The loop from its last round to its first: the gradients of what a round left give those of what it found, which
+// are handed on, and those of what it read from outside, which add up.
+void Reverse::unwind(const Loop &loop) {
+  const size_t before = graph_.size();
+  place_ = loop.place;
+  std::vector<Returned> returned;
+  for (size_t v = 0; v < loop.variables.size(); ++v)
+    if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
+      add_returned(loop, v, {}, value_of(graph_, parts_[static_cast<size_t>(loop.variables[v].result)]), returned);
+  if (returned.empty())
+    return;
+  auto outer = std::exchange(parts_, {});
+  do { // until no other ones come out
+    parts_.assign(outer.size(), {});
+    round_back(loop, returned);
+  } while (!trouble_ && (find_returned(loop, returned) || widen(loop, returned)));
+  Loop back = loop;
+  back.backwards = true;
+  back.variables.clear();
+  std::vector<Of> of; // each variable's
+  for (const auto &[v, later, entry, found] : returned) {
+    const Loop::Variable &variable = loop.variables[v];
+    back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
+    of.push_back({variable.entry, graph_.axes(variable.found) | later});
+  }
+  add_shares(loop, back, of);
+  parts_ = std::move(outer);
+  graph_.add_loop(back);
+  for (size_t i = 0; i < of.size(); ++i)
+    give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
+  for (size_t made = before; made < graph_.size(); ++made)
+    out_.places.emplace(static_cast<NodeId>(made), loop.place);
+}
+
+void Reverse::add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned) {
+  returned.push_back({v, later, entry, graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry))});
+}
+
+// One round of it.
+void Reverse::round_back(const Loop &loop, const std::vector<Returned> &returned) {
+  looped_ = loop.lanes;
+  for (const auto &[v, later, entry, found] : returned)
+    give(loop.variables[v].next, {kNoNode, found}, graph_.axes(loop.variables[v].found) | later);
+  const std::vector<NodeId> body = graph_.body_of(loop);
+  for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
+    if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
+      visit(*id);
+  looped_ = {};
+}
+
+bool Reverse::find_returned(const Loop &loop, std::vector<Returned> &returned) {
+  const size_t known = returned.size();
+  for (size_t v = 0; v < loop.variables.size(); ++v)
+    for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
+      if (std::none_of(returned.begin(), returned.end(),
+                       [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
+        add_returned(loop, v, part.later, graph_.number(0), returned);
+  return returned.size() != known;
+}
+
+// Does a round hand on what differs along more axes than what it finds?
+bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
+  bool any = false;
+  for (auto &[v, later, entry, found] : returned) {
+    const Loop::Variable &variable = loop.variables[v];
+    const AxisSet next = graph_.axes(value_of(graph_, parts_of(variable.found, later))), known = graph_.axes(found);
+    if (known.contains(next))
+      continue;
+    found = graph_.handed(variable.name, Type::f32, known | next);
+    any = true;
+  }
+  return any;
+}
+
+// What comes out of all rounds for what they read.
+void Reverse::add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
+  for (NodeId id : graph_.outside_of(loop))
+    for (AxisSet later : laters(id)) {
+      const NodeId share = value_of(graph_, parts_of(id, later));
+      if (graph_.is_zero(share))
+        continue;
+      const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
+      back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
+      of.push_back({id, graph_.axes(id) | later});
+    }
+}
+
+// Which lanes parts of a node leave for later, each set once.
+std::vector<AxisSet> Reverse::laters(NodeId id) const {
+  std::vector<AxisSet> out;
+  for (const Part &part : parts_[static_cast<size_t>(id)])
+    if (std::find(out.begin(), out.end(), part.later) == out.end())
+      out.push_back(part.later);
+  return out;
+}
+
+std::vector<Part> Reverse::parts_of(NodeId id, AxisSet later) const {
+  std::vector<Part> out;
+  for (const Part &part : parts_[static_cast<size_t>(id)])
+    if (part.later == later)
+      out.push_back(part);
+  return out;
+}
+
+// That of the forward kernel.
+std::string Reverse::name_of(NodeId id) const {
+  const auto named = trace_.names.find(id);
+  return named != trace_.names.end() ? named->second : graph_.node(id).name.empty() ? "share" : graph_.node(id).name;
+}
+
+} // namespace kgen::grad
