@@ -26,7 +26,8 @@ struct Node {
     carried,    // name: of a variable that holds what an earlier step of the grid left
     round,      // which: of a loop: how many rounds there were before this one
     handed,     // which: what a round of a loop finds in a variable; name: of it
-    looped,     // which: what a loop leaves in its variable number `integer`; args: what the loop depends on
+    looped,     // which: what a loop leaves in its variable number `integer`, or in its arrays, which are counted after
+                // the variables; args: what the loop depends on
     operand,    // name: an array at the current point
     scalar,     // name: of a scalar or a parameter
     table,      // name; args: indices
@@ -47,6 +48,7 @@ struct Node {
     derivative, // of that function, by arguments `by` one after the other
     product,    // number * args[i] to the power of powers[i] ...
     sum,        // of args
+    element,    // args[0], an array that a loop leaves, of the round args[1]
   };
   Kind kind = Kind::number;
   Op op = Op::constant;
@@ -78,12 +80,18 @@ struct Loop {
     NodeId entry = kNoNode, found = kNoNode, next = kNoNode;
     NodeId result = kNoNode;
   };
+  struct Array { // of a value of each round
+    std::string name;
+    NodeId value = kNoNode, result = kNoNode;
+  };
   int64_t rounds = 0;
   NodeId count = kNoNode;
   NodeId unknown = kNoNode; // stands for what cannot be kept
   bool backwards = false;
   NodeId round = kNoNode;
+  std::string counter; // in the forward kernel, if it counts the rounds
   std::vector<Variable> variables;
+  std::vector<Array> arrays;
   AxisSet lanes; // axes of all that it hands on
   Place place;
 };
@@ -197,6 +205,8 @@ public:
   // What the body reads from outside.
   std::vector<NodeId> outside_of(const Loop &loop) const;
   void add_loop(Loop &loop); // gives its results
+  NodeId element(NodeId array, NodeId round);
+  int loop_count() const { return static_cast<int>(loops_.size()); }
   const Loop &loop(int which) const { return loops_[static_cast<size_t>(which)]; }
   // The loop whose rounds find this value, and which of its variables it is.
   std::pair<int, size_t> variable_of(NodeId handed) const;

@@ -32,6 +32,8 @@ std::vector<NodeId> Graph::body_of(const Loop &loop) const {
   std::vector<NodeId> open;
   for (const Loop::Variable &variable : loop.variables)
     open.push_back(variable.next);
+  for (const Loop::Array &array : loop.arrays)
+    open.push_back(array.value);
   while (!open.empty()) {
     const NodeId id = open.back();
     open.pop_back();
@@ -53,6 +55,8 @@ std::vector<NodeId> Graph::outside_of(const Loop &loop) const {
       note(arg);
   for (const Loop::Variable &variable : loop.variables)
     note(variable.next);
+  for (const Loop::Array &array : loop.arrays)
+    note(array.value);
   return {out.begin(), out.end()};
 }
 
@@ -70,17 +74,30 @@ void Graph::add_loop(Loop &loop) {
     args.push_back(variable.entry);
   if (loop.count != kNoNode)
     args.push_back(loop.count);
-  for (size_t v = 0; v < loop.variables.size(); ++v) {
+  int64_t results = 0;
+  const auto result = [&](NodeId like) {
     Node n;
     n.kind = Kind::looped;
     n.which = static_cast<int>(loops_.size());
-    n.integer = static_cast<int64_t>(v);
-    n.type = node(loop.variables[v].found).type;
-    n.axes = axes(loop.variables[v].found);
+    n.integer = results++;
+    n.type = node(like).type;
+    n.axes = axes(like);
     n.args = args;
-    loop.variables[v].result = intern(n);
-  }
+    return intern(n);
+  };
+  for (Loop::Variable &variable : loop.variables)
+    variable.result = result(variable.found);
+  for (Loop::Array &array : loop.arrays)
+    array.result = result(array.value);
   loops_.push_back(loop);
+}
+
+NodeId Graph::element(NodeId array, NodeId round) {
+  Node n;
+  n.kind = Kind::element;
+  n.type = node(array).type;
+  n.args = {array, round};
+  return intern(n);
 }
 
 } // namespace kgen::grad

@@ -114,6 +114,7 @@ private:
     case Kind::carried:
     case Kind::scan:
     case Kind::looped:
+    case Kind::element:
       return there(id);
     case Kind::handed:
       return kNoNode;

@@ -23,7 +23,8 @@ Parts parts_of(const Node &n) {
 
 class Nesting {
 public:
-  Nesting(Graph &graph, const std::map<NodeId, std::string> &stops) : graph_(graph), stops_(stops) {}
+  Nesting(Graph &graph, const std::map<NodeId, std::string> &stops, bool in_rounds = false)
+      : graph_(graph), stops_(stops), in_rounds_(in_rounds) {}
 
   void visit(NodeId id) {
     if (id == kNoNode || !seen_.insert(id).second || stops_.count(id) != 0)
@@ -42,7 +43,8 @@ public:
   // A product that stands in several.
   void add_shared(NodeId id) {
     const Node &n = graph_.node(id);
-    if (n.kind != Kind::product || n.in_loop || n.number != 1 || stops_.count(id) != 0 || seen_.count(id) != 0)
+    if (n.kind != Kind::product || n.in_loop != in_rounds_ || n.number != 1 || stops_.count(id) != 0 ||
+        seen_.count(id) != 0)
       return;
     const Parts parts = parts_of(n);
     const auto found = having_.find(parts.begin()->first);
@@ -73,7 +75,7 @@ private:
 
   void add(NodeId id) {
     const Node &n = graph_.node(id);
-    if ((n.kind != Kind::sum && n.kind != Kind::product) || n.in_loop)
+    if ((n.kind != Kind::sum && n.kind != Kind::product) || n.in_loop != in_rounds_)
       return;
     wholes_.push_back(id);
     for (const auto &[part, power] : parts_[id] = parts_of(n))
@@ -156,6 +158,7 @@ private:
 
   Graph &graph_;
   const std::map<NodeId, std::string> &stops_;
+  const bool in_rounds_; // of a loop
   std::set<NodeId> seen_;
   std::vector<NodeId> wholes_;
   std::map<NodeId, Parts> parts_;
@@ -279,6 +282,14 @@ void nest(Graph &graph, const std::vector<NodeId> &values, const Others &others,
   for (NodeId value : others.shared)
     nesting.add_shared(value);
   nesting.run();
+  for (int which = 0; which < graph.loop_count(); ++which) {
+    Nesting in_rounds(graph, stops, true);
+    for (NodeId value : graph.body_of(graph.loop(which)))
+      in_rounds.visit_alone(value);
+    for (NodeId value : others.shared)
+      in_rounds.add_shared(value);
+    in_rounds.run();
+  }
 }
 
 } // namespace kgen::grad

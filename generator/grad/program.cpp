@@ -24,6 +24,7 @@ constexpr size_t kWidth = 110;
 struct LoopText {
   Loop loop;
   std::set<size_t> needed = {}, kept = {}; // variables
+  std::set<size_t> arrays = {};            // that are needed
   std::map<NodeId, int> uses = {};         // in a round
   std::map<NodeId, std::string> names = {};
   std::set<NodeId> values = {}; // of a round that have a name
@@ -99,8 +100,25 @@ private:
         visit(n.args[i]);
   }
 
-  // A variable of a loop.
-  void need(int which, size_t variable) {
+  // What a loop leaves: a variable, or an array.
+  void need(int which, size_t result) {
+    if (const size_t variables = graph_.loop(which).variables.size(); result < variables)
+      need_variable(which, result);
+    else
+      need_array(which, result - variables);
+  }
+
+  void need_array(int which, size_t array) {
+    if (!loops_.try_emplace(which, LoopText{graph_.loop(which)}).first->second.arrays.insert(array).second)
+      return;
+    if (graph_.loop(which).unknown != kNoNode)
+      out_.unknown = graph_.loop(which).unknown;
+    if (const NodeId count = graph_.loop(which).count; count != kNoNode)
+      visit(count);
+    visit_in_loop(which, graph_.loop(which).arrays[array].value);
+  }
+
+  void need_variable(int which, size_t variable) {
     if (!loops_.try_emplace(which, LoopText{graph_.loop(which)}).first->second.needed.insert(variable).second)
       return;
     const Loop::Variable v = graph_.loop(which).variables[variable];
@@ -264,7 +282,7 @@ private:
   // A variable has its name behind the loop, too; its values of all rounds are those of a local array.
   void name_variables(LoopText &text) {
     if (round_.empty())
-      round_ = free({"i", "round"});
+      round_ = free({text.loop.counter.empty() ? "i" : text.loop.counter, "i", "round"});
     for (size_t v : text.needed) {
       const Loop::Variable &variable = text.loop.variables[v];
       const std::string wish = (text.loop.backwards ? naming_.prefix : "") + variable.name;
@@ -272,6 +290,11 @@ private:
       names_[variable.result] = text.names[variable.found] = name;
       if (text.kept.count(v) != 0)
         kept_[variable.found] = free({name_of_parts(name, "kept")});
+    }
+    for (size_t a : text.arrays) {
+      const Loop::Array &array = text.loop.arrays[a];
+      const std::string wish = naming_.prefix + array.name;
+      names_[array.result] = free({name_of_parts(wish, "at"), name_of_parts(wish, "each")});
     }
   }
 
@@ -471,6 +494,11 @@ private:
     for (NodeId id : text.values)
       lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " + inner.asked_definition(id) +
                       ";");
+    for (size_t a : text.arrays) {
+      const Loop::Array &array = text.loop.arrays[a];
+      out_.body += type_name(graph_.node(array.value).type) + " " + names_.at(array.result) + "[" + rounds + "];\n";
+      lines.push_back(names_.at(array.result) + "[" + round_ + "] = " + inner.asked_use(array.value) + ";");
+    }
     hand_on(text, lines);
     const std::string &r = round_;
     const std::string begin = "for (" + type_name(graph_.node(text.loop.round).type) + " " + r + " = ";

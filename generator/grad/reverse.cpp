@@ -376,6 +376,8 @@ void Reverse::read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
   const NodeId base = n.args[0];
   if (!active(base))
     return;
+  if (n.in_loop)
+    return read_in_round(n, part, lanes);
   const Node array = graph_.node(base);
   lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
   if (const std::vector<Arm> arms = arms_of(graph_, id, part.condition); !arms.empty()) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "grad/reverser.h"
+#include "support/check.h"
 
 namespace kgen::grad {
 
@@ -22,6 +23,7 @@ void Reverse::unwind(const Loop &loop) {
   auto outer = std::exchange(parts_, {});
   do { // until no other ones come out
     parts_.assign(outer.size(), {});
+    in_rounds_.clear();
     round_back(loop, returned);
   } while (!trouble_ && (find_returned(loop, returned) || widen(loop, returned)));
   Loop back = loop;
@@ -34,10 +36,15 @@ void Reverse::unwind(const Loop &loop) {
     of.push_back({variable.entry, graph_.axes(variable.found) | later});
   }
   add_shares(loop, back, of);
+  for (const ReadInRounds &read : in_rounds_)
+    back.arrays.push_back({name_of(read.base), read.value});
   parts_ = std::move(outer);
   graph_.add_loop(back);
   for (size_t i = 0; i < of.size(); ++i)
     give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
+  const std::vector<ReadInRounds> reads = std::exchange(in_rounds_, {});
+  for (size_t i = 0; i < reads.size(); ++i)
+    give_rounds(back, reads[i], back.arrays[i].result);
   for (size_t made = before; made < graph_.size(); ++made)
     out_.places.emplace(static_cast<NodeId>(made), loop.place);
 }
@@ -116,6 +123,31 @@ std::vector<Part> Reverse::parts_of(NodeId id, AxisSet later) const {
 std::string Reverse::name_of(NodeId id) const {
   const auto named = trace_.names.find(id);
   return named != trace_.names.end() ? named->second : graph_.node(id).name.empty() ? "share" : graph_.node(id).name;
+}
+
+// What each round gives is kept, in an array. Lanes along the axis that the rounds go along are summed before.
+void Reverse::read_in_round(const Node &n, Part part, AxisSet lanes) {
+  const std::optional<PlaceOfRounds> at = place_of_rounds(graph_, n);
+  KGEN_CHECK(at);
+  lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
+  const AxisSet along = AxisSet::of(at->axis);
+  part = summed(part, lanes & along);
+  const NodeId value = graph_.choose(part.condition, part.value, graph_.number(0));
+  in_rounds_.push_back({n.args[0], *at, value, lanes - along, place_});
+}
+
+// The element at a place gets what the round has left that has read it.
+void Reverse::give_rounds(const Loop &back, const ReadInRounds &read, NodeId array) {
+  place_ = read.place;
+  const NodeId rounds = back.count != kNoNode ? back.count : graph_.integer(back.rounds);
+  const RoundOf round = round_of(graph_, read.at, rounds);
+  const Part part{round.exists, graph_.element(array, round.round)};
+  const AxisSet lanes = read.lanes | AxisSet::of(read.at.axis);
+  const NodeId rest = graph_.at(read.base, read.at.others);
+  if (rest == read.base)
+    give(read.base, part, lanes);
+  else
+    this->read(rest, Node(graph_.node(rest)), part, lanes);
 }
 
 } // namespace kgen::grad

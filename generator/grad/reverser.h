@@ -2,6 +2,7 @@
 #pragma once
 
 #include "grad/arms.h"
+#include "grad/place_of_rounds.h"
 #include "grad/reverse.h"
 #include "grad/steep.h"
 
@@ -38,6 +39,14 @@ private:
     NodeId value;
     AxisSet lanes;
   };
+  // The gradient of what each round reads at a place of its own.
+  struct ReadInRounds {
+    NodeId base;
+    PlaceOfRounds at;
+    NodeId value;
+    AxisSet lanes;
+    Place place;
+  };
   void unwind(const Loop &loop);
   void add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned);
   void round_back(const Loop &loop, const std::vector<Returned> &returned);
@@ -47,6 +56,8 @@ private:
   std::vector<AxisSet> laters(NodeId id) const;
   std::vector<Part> parts_of(NodeId id, AxisSet later) const;
   std::string name_of(NodeId id) const;
+  void read_in_round(const Node &n, Part part, AxisSet lanes);
+  void give_rounds(const Loop &back, const ReadInRounds &read, NodeId array);
   void visit(NodeId id);
   void propagate(NodeId id, const Node &n, const Part &part);
   void product_of_powers(const Node &n, const Part &part, AxisSet lanes);
@@ -76,6 +87,7 @@ private:
   std::set<NodeId> still_;
   Place place_;
   AxisSet looped_; // lanes of the loop whose round this is
+  std::vector<ReadInRounds> in_rounds_;
 };
 
 } // namespace kgen::grad

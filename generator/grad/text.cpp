@@ -186,6 +186,12 @@ Text::Piece Text::written(const Node &n, bool floating) const {
     }
     return {out, kName, n.type};
   }
+  case Kind::element: {
+    const bool outer = std::exchange(in_coordinate_, false);
+    const Piece out = {piece(n.args[0]).text + "[" + piece(n.args[1]).text + "]", kName, n.type};
+    in_coordinate_ = outer;
+    return out;
+  }
   case Kind::index:
     return {in_coordinate_ ? graph_.axis(n.axis).name : "index(" + graph_.axis(n.axis).name + ")", kName, Type::i64};
   case Kind::size:

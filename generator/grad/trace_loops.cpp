@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "grad/place_of_rounds.h"
 #include "grad/tracer.h"
 
 namespace kgen::grad {
@@ -38,9 +39,14 @@ std::set<VarId> begun_in(const Kernel &kernel, const Stmt &loop, const std::set<
   return out;
 }
 
-// What a loop that stays one has no text for: reads at other places, scans (of which a product is made, too), loops.
-bool cannot_stay(const Node &n) {
-  return n.kind == Kind::at || n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
+// What a loop that stays one has no text for: scans (of which a product is made, too), loops, and reads at other places
+// than those that the rounds go along.
+bool cannot_stay(Graph &graph, const Node &n, AxisSet lanes) {
+  if (n.kind == Kind::at) {
+    const auto place = place_of_rounds(graph, n);
+    return !place || (lanes | n.axes).contains(place->axis);
+  }
+  return n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
          (n.kind == Kind::fold && n.monoid == Monoid::product);
 }
 
@@ -157,8 +163,8 @@ bool Tracer::may_keep(NodeId rounds) const {
 
 NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   const Type type = kernel_.vars[counter.var].type;
-  const NodeId times = graph_.op(Op::mul, {graph_.integer(counter.step, type), cast_to(round, type)}, type);
-  return graph_.op(Op::add, {counter.first, times}, type);
+  const NodeId times = graph_.op(Op::mul, {graph_.integer(std::abs(counter.step), type), cast_to(round, type)}, type);
+  return graph_.op(counter.step < 0 ? Op::sub : Op::add, {counter.first, times}, type);
 }
 
 // Traced again until it is known which variables a round changes, and along which axes each of them differs.
@@ -181,6 +187,8 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     loop.count = counter.count;
     loop.round = graph_.round(counter.type);
     loop.place = stmt.place;
+    if (counter.step == 1 && graph_.is_number(counter.first, 0))
+      loop.counter = kernel_.vars[counter.var].name;
     held_ = before;
     held_[counter.var] = in_round(counter, loop.round);
     for (VarId v : handed) {
@@ -207,7 +215,8 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     }
     if (changed == handed && !wider) {
       const std::vector<NodeId> body = graph_.body_of(loop);
-      stays_ = std::none_of(body.begin(), body.end(), [&](NodeId id) { return cannot_stay(graph_.node(id)); });
+      stays_ = std::none_of(body.begin(), body.end(),
+                            [&](NodeId id) { return cannot_stay(graph_, Node(graph_.node(id)), loop.lanes); });
       return stays_ ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
     }
     handed = changed;

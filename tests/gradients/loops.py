@@ -110,6 +110,45 @@ CASES = {
     "more rounds than can be kept": (
         X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
 }
+T = 'inputs.x = "f64[M, T]"\n'
+M = 'outputs.y = "f64[M]"\n'
+# Rounds that go along an axis: what each reads gets what that round gives, by an array.
+READS = {
+    "an element a round": (
+        "axes.T = 24\ninputs.w = \"f64[M]\"\n" + T + M, "real s = 0;\nfor (int t = 0; t < 24; ++t) s = tanh(at(x, T = t) + w * s);\ny = s;",
+        ["real d_x_at[24];", "d_x_at[t] = ", "d_x = d_x_at[index(T)];"], []),
+    "weights that all lanes share": (
+        'inputs.w = "f64[T]"\n' + X + Y, "real z = x;\nfor (int t = 0; t < 20; ++t) z = sin(z * at(w, T = t)) + 0.1 * x;\ny = z;",
+        ["d_w = index(T) < 20 ? sum(d_w_at[index(T)], M, N) : 0;"], []),
+    "from the last element to the first, and a neighbour": (
+        "axes.T = 30\n" + T + M, "real s = 0;\nfor (int t = 29; t >= 0; --t) s = 0.5 * sin(s + at(x, T = t)) + at(x, T = t - 1);\ny = s;",
+        ["d_x_each[29 - index(T)]", "d_x_at[28 - index(T)]"], []),
+    "every third element from the second on": (
+        T + M, "real s = 0;\nfor (int t = 0; t < 20; ++t) s = 0.5 * sin(s * at(x, T = 3 * t + 1));\ny = s;", ["(index(T) - 1) / 3"], []),
+    "from a place that each lane has": (
+        'inputs.x = "f64[T]"\n' + M, "real s = 1;\nfor (int t = 0; t < 18; ++t) s = sin(s * at(x, T = index(M) + t));\ny = s;",
+        ["d_x_at[18]"], []),
+    "planes of records": (
+        'inputs.x = "f64[M, T, C=2]"\n' + M,
+        "real s = 1;\nfor (int t = 0; t < 18; ++t) s = sin(s * at(x, T = t, C = 0)) + at(x, T = t, C = 1);\ny = s;", ["C = 0)", "C = 1)"], []),
+    "computed values": (
+        T + M, "real v = x * x - x;\nreal s = 1;\nfor (int t = 0; t < 18; ++t) s = sin(s * at(v, T = t));\ny = s;", ["at(v, T = t)", "d_v"], []),
+    "rounds that lanes leave, with an element each": (
+        T + M, "real s = 0;\nfor (int t = 0; t < 20; ++t) {\n  s = s * s + 0.2 * at(x, T = t);\n  if (s > 0.5) break;\n}\ny = s;",
+        ["bool goes_on = true;"], []),
+    "as many as a parameter says": (
+        "params.K = [18]\n" + T + M, "real s = 0;\nfor (int t = 0; t < K; ++t) s = sin(s + at(x, T = t));\ny = s;", ["d_x_at[K];"], []),
+    "rows that data picks": (
+        'inputs.x = "f64[V, T]"\ninputs.row = "i32[M]"\n' + M,
+        "real s = 0;\nfor (int t = 0; t < 20; ++t) s = sin(s + at(x, V = row, T = t));\ny = s;", ["at(d_x, V = row) += "], []),
+    "an optional array": (
+        'inputs.bias = { type = "f64[T]", optional = true }\n' + X + Y,
+        "real z = x;\nfor (int t = 0; t < 20; ++t) z = sin(z + (present(bias) ? at(bias, T = t) : 0.1));\ny = z;", ["d_bias_at"], []),
+    "whole numbers": (
+        'inputs.n = "i32[T]"\n' + X + Y, "real z = x;\nfor (int t = 0; t < 20; ++t) z = sin(z * at(n, T = t));\ny = z;", ["at(n, T = t)"], []),
+    "lanes of the same axis": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 4; ++i) z = sin(z * at(x, N = i));\ny = z;", [], ["for ("]),
+}
 # What a round finds would have to be kept, of rounds that no number counts.
 REFUSED = {
     "a value times an input": "real z = x;\nfor (int i = 0; i < size(N); ++i) z = z * x;\ny = z;",
@@ -136,7 +175,7 @@ def check(name, operands, body, said, unsaid, folder):
 
 
 wrong = []
-for name, case in CASES.items():
+for name, case in (CASES | READS).items():
     with tempfile.TemporaryDirectory() as folder:
         wrong += check(name, *case, Path(folder))
 for name, body in REFUSED.items():
@@ -146,5 +185,5 @@ for name, body in REFUSED.items():
         code, text = run("grad", path, "-o", folder)
         refused = code == 2 and "error[KG0601]: this loop cannot be differentiated" in text and "write a scan" in text
         wrong += [] if refused else [f"{name}: {code} {text}"]
-print("\n".join(wrong) or f"{len(CASES) + len(REFUSED)} cases are right")
+print("\n".join(wrong) or f"{len(CASES) + len(READS) + len(REFUSED)} cases are right")
 sys.exit(1 if wrong else 0)
