@@ -16,8 +16,8 @@ void Reverse::unwind(const Loop &loop) {
   place_ = loop.place;
   std::vector<Returned> returned;
   for (size_t v = 0; v < loop.variables.size(); ++v)
-    if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
-      add_returned(loop, v, {}, value_of(graph_, parts_[static_cast<size_t>(loop.variables[v].result)]), returned);
+    if (const auto &parts = parts_[static_cast<size_t>(loop.variables[v].result)]; !parts.empty())
+      add_returned(loop, v, {}, {joined(graph_, parts).condition, value_of(graph_, parts)}, returned);
   if (returned.empty())
     return;
   auto outer = std::exchange(parts_, {});
@@ -30,10 +30,10 @@ void Reverse::unwind(const Loop &loop) {
   back.backwards = true;
   back.variables.clear();
   std::vector<Of> of; // each variable's
-  for (const auto &[v, later, entry, found] : returned) {
+  for (const auto &[v, later, entry, found, condition] : returned) {
     const Loop::Variable &variable = loop.variables[v];
     back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
-    of.push_back({variable.entry, graph_.axes(variable.found) | later});
+    of.push_back({variable.entry, graph_.axes(variable.found) | later, condition});
   }
   add_shares(loop, back, of);
   for (const ReadInRounds &read : in_rounds_)
@@ -41,7 +41,7 @@ void Reverse::unwind(const Loop &loop) {
   parts_ = std::move(outer);
   graph_.add_loop(back);
   for (size_t i = 0; i < of.size(); ++i)
-    give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
+    give(of[i].value, {of[i].condition, back.variables[i].result}, of[i].lanes);
   const std::vector<ReadInRounds> reads = std::exchange(in_rounds_, {});
   for (size_t i = 0; i < reads.size(); ++i)
     give_rounds(back, reads[i], back.arrays[i].result);
@@ -49,15 +49,35 @@ void Reverse::unwind(const Loop &loop) {
     out_.places.emplace(static_cast<NodeId>(made), loop.place);
 }
 
-void Reverse::add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned) {
-  returned.push_back({v, later, entry, graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry))});
+void Reverse::add_returned(const Loop &loop, size_t v, AxisSet later, const Part &entry,
+                           std::vector<Returned> &returned) {
+  const NodeId found = graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry.value));
+  returned.push_back({v, later, entry.value, found, entry.condition});
+}
+
+// What it asks that is the same in all rounds.
+NodeId Reverse::in_all_rounds(NodeId condition) {
+  if (condition == kNoNode || !graph_.node(condition).in_loop)
+    return condition;
+  const Node n = graph_.node(condition);
+  if (n.kind == Kind::both)
+    return graph_.both(in_all_rounds(n.args[0]), in_all_rounds(n.args[1]));
+  return n.kind == Kind::either ? graph_.either(in_all_rounds(n.args[0]), in_all_rounds(n.args[1])) : kNoNode;
+}
+
+// The same for what rounds add up, if there are any.
+NodeId Reverse::in_any_round(const Loop &loop, NodeId condition) {
+  const bool counted = loop.count == kNoNode || graph_.node(loop.count).kind == Kind::number;
+  const NodeId any =
+      counted ? kNoNode : graph_.compare(Op::gt, loop.count, graph_.integer(0, graph_.node(loop.count).type));
+  return graph_.both(any, in_all_rounds(condition));
 }
 
 // One round of it.
 void Reverse::round_back(const Loop &loop, const std::vector<Returned> &returned) {
   looped_ = loop.lanes;
-  for (const auto &[v, later, entry, found] : returned)
-    give(loop.variables[v].next, {kNoNode, found}, graph_.axes(loop.variables[v].found) | later);
+  for (const auto &[v, later, entry, found, condition] : returned)
+    give(loop.variables[v].next, {condition, found}, graph_.axes(loop.variables[v].found) | later);
   const std::vector<NodeId> body = graph_.body_of(loop);
   for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
     if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
@@ -71,19 +91,25 @@ bool Reverse::find_returned(const Loop &loop, std::vector<Returned> &returned) {
     for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
       if (std::none_of(returned.begin(), returned.end(),
                        [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
-        add_returned(loop, v, part.later, graph_.number(0), returned);
+        add_returned(loop, v, part.later, {in_all_rounds(part.condition), graph_.number(0)}, returned);
   return returned.size() != known;
 }
 
-// Does a round hand on what differs along more axes than what it finds?
+// Does a round hand on what differs along more axes than what it finds, or under other conditions?
 bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
   bool any = false;
-  for (auto &[v, later, entry, found] : returned) {
+  for (auto &[v, later, entry, found, condition] : returned) {
     const Loop::Variable &variable = loop.variables[v];
-    const AxisSet next = graph_.axes(value_of(graph_, parts_of(variable.found, later))), known = graph_.axes(found);
-    if (known.contains(next))
+    const std::vector<Part> parts = parts_of(variable.found, later);
+    if (parts.empty())
       continue;
-    found = graph_.handed(variable.name, Type::f32, known | next);
+    const NodeId wider = graph_.either(condition, in_all_rounds(joined(graph_, parts).condition));
+    const AxisSet next = graph_.axes(value_of(graph_, parts)), known = graph_.axes(found);
+    if (known.contains(next) && wider == condition)
+      continue;
+    if (!known.contains(next))
+      found = graph_.handed(variable.name, Type::f32, known | next);
+    condition = wider;
     any = true;
   }
   return any;
@@ -93,12 +119,13 @@ bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
 void Reverse::add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
   for (NodeId id : graph_.outside_of(loop))
     for (AxisSet later : laters(id)) {
-      const NodeId share = value_of(graph_, parts_of(id, later));
+      const std::vector<Part> parts = parts_of(id, later);
+      const NodeId share = value_of(graph_, parts);
       if (graph_.is_zero(share))
         continue;
       const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
       back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-      of.push_back({id, graph_.axes(id) | later});
+      of.push_back({id, graph_.axes(id) | later, in_any_round(loop, joined(graph_, parts).condition)});
     }
 }
 
@@ -133,7 +160,7 @@ void Reverse::read_in_round(const Node &n, Part part, AxisSet lanes) {
   const AxisSet along = AxisSet::of(at->axis);
   part = summed(part, lanes & along);
   const NodeId value = graph_.choose(part.condition, part.value, graph_.number(0));
-  in_rounds_.push_back({n.args[0], *at, value, lanes - along, place_});
+  in_rounds_.push_back({n.args[0], *at, value, lanes - along, part.condition, place_});
 }
 
 // The element at a place gets what the round has left that has read it.
@@ -141,7 +168,8 @@ void Reverse::give_rounds(const Loop &back, const ReadInRounds &read, NodeId arr
   place_ = read.place;
   const NodeId rounds = back.count != kNoNode ? back.count : graph_.integer(back.rounds);
   const RoundOf round = round_of(graph_, read.at, rounds);
-  const Part part{round.exists, graph_.element(array, round.round)};
+  const NodeId condition = graph_.both(in_any_round(back, read.condition), round.exists);
+  const Part part{condition, graph_.element(array, round.round)};
   const AxisSet lanes = read.lanes | AxisSet::of(read.at.axis);
   const NodeId rest = graph_.at(read.base, read.at.others);
   if (rest == read.base)

@@ -33,11 +33,13 @@ private:
     size_t variable;
     AxisSet later;
     NodeId entry, found;
+    NodeId condition; // the same in all rounds: elsewhere it is 0 in each
   };
-  // A variable of the loop that goes back: of which value the gradient is, in which lanes.
+  // A variable of the loop that goes back: of which value the gradient is, in which lanes, and where it is not just 0.
   struct Of {
     NodeId value;
     AxisSet lanes;
+    NodeId condition;
   };
   // The gradient of what each round reads at a place of its own.
   struct ReadInRounds {
@@ -45,13 +47,16 @@ private:
     PlaceOfRounds at;
     NodeId value;
     AxisSet lanes;
+    NodeId condition;
     Place place;
   };
   void unwind(const Loop &loop);
-  void add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned);
+  void add_returned(const Loop &loop, size_t v, AxisSet later, const Part &entry, std::vector<Returned> &returned);
   void round_back(const Loop &loop, const std::vector<Returned> &returned);
   bool find_returned(const Loop &loop, std::vector<Returned> &returned);
   bool widen(const Loop &loop, std::vector<Returned> &returned);
+  NodeId in_all_rounds(NodeId condition);
+  NodeId in_any_round(const Loop &loop, NodeId condition);
   void add_shares(const Loop &loop, Loop &back, std::vector<Of> &of);
   std::vector<AxisSet> laters(NodeId id) const;
   std::vector<Part> parts_of(NodeId id, AxisSet later) const;

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 KGEN = sys.argv[1]
 X = 'inputs.x = "f64[M, N]"\n'
 Y = 'outputs.y = "f64[M, N]"\n'
@@ -149,6 +151,24 @@ READS = {
     "lanes of the same axis": (
         X + Y, "real z = x;\nfor (int i = 0; i < 4; ++i) z = sin(z * at(x, N = i));\ny = z;", [], ["for ("]),
 }
+# Loops in lanes that are not taken: whatever these hold comes to nothing, in them and in what all lanes share.
+Y1 = 'outputs.y = "f64[N]"\n'
+NOT_TAKEN = {
+    "a loop in a branch": (Y1, "real t = w;\nif (m) { for (int i = 0; i < 20; ++i) t = 0.5 * (t + x / t); }\ny = t;"),
+    "a choice behind it": (Y1, "real t = w;\nfor (int i = 0; i < 20; ++i) t = t + sin(t) / x;\ny = m ? t : 0;"),
+    "a sum of some lanes": ('outputs.y = "f64[]"\n', "real t = w;\nfor (int i = 0; i < 20; ++i) t = t + sin(t) / x;\ny = sum(t, N, where(m));"),
+    "a choice in it": (Y1, "real t = w, u = 0;\nfor (int i = 0; i < 20; ++i) { t = sin(t) / x; u += m ? t : 0; }\ny = u;"),
+    "what a branch computes before it": (
+        Y1, "real t = w;\nif (m) { real u = log(abs(x)) * w; for (int i = 0; i < 20; ++i) t = t + sin(t) * u + 0.1; }\ny = t;"),
+    "what all rounds read": (Y1, "real t = w, inverse = 1 / x;\nfor (int i = 0; i < 20; ++i) t += m ? sin(t) * inverse : 0;\ny = t;"),
+    "branches in it": (Y1, "real t = w;\nfor (int i = 0; i < 20; ++i) { if (m) { real u = 1 / x; t = sin(t) * u; } else t = cos(t); }\ny = t;"),
+    "lanes that leave at once": (Y1, "real t = w;\nfor (int i = 0; i < 20; ++i) { if (!m) break; t = sin(t) / (x * x + 0.1 * i); }\ny = t;"),
+    "no rounds": (Y1, "real t = w;\nfor (int i = 0; i < (m ? 5 : 0); ++i) t = t + 1 / x;\ny = t;"),
+    "a sum in it": (
+        'outputs.y = "f64[]"\n',
+        "real t = w;\nfor (int i = 0; i < 20; ++i) { real q = sum(sqrt(abs(x)) * t / x, N, where(m)); t = tanh(q + w); }\ny = t;"),
+    "an element a round": (Y1, "real t = w;\nfor (int i = 0; i < 5; ++i) t = t + sin(t) / at(z, T = i) / x;\ny = m ? t : 0;"),
+}
 # What a round finds would have to be kept, of rounds that no number counts.
 REFUSED = {
     "a value times an input": "real z = x;\nfor (int i = 0; i < size(N); ++i) z = z * x;\ny = z;",
@@ -174,7 +194,41 @@ def check(name, operands, body, said, unsaid, folder):
     return out + ([f"{name}: {text}\n{written}"] if code else [])
 
 
+def gradients(path, arrays, folder):
+    """Of y by x and w, where d_y is 1."""
+    written = (folder / "k_backward.toml").read_text()
+    for array, value in arrays.items():
+        np.save(folder / f"{array}.npy", value)
+    given = [f"--in={a}={folder / a}.npy" for a in ("m", "w", "x", "z")]
+    code, text = run("run", path, *(g for g in given if f"inputs.{g[5]} = " in path.read_text()), "--out", f"y={folder / 'y'}.npy")
+    assert code == 0, text
+    np.save(folder / "d_y.npy", np.ones_like(np.load(folder / "y.npy")))
+    given = [f"--in={a}={folder / a}.npy" for a in ("m", "w", "x", "z", "y", "d_y") if f"inputs.{a} = " in written]
+    code, text = run("run", folder / "k_backward.toml", *given, "--size=N=5", f"--out=d_x={folder}/d_x.npy", f"--out=d_w={folder}/d_w.npy")
+    assert code == 0, text + written
+    return np.load(folder / "d_x.npy"), np.load(folder / "d_w.npy"), written
+
+
+def not_taken(name, output, body, folder):
+    path = folder / "k.toml"
+    inputs = 'inputs.x = "f64[N]"\ninputs.m = "bool[N]"\ninputs.w = "f64[]"\ninputs.z = "f64[T]"\n'
+    if "z" not in body:
+        inputs = inputs.replace('inputs.z = "f64[T]"\n', "")
+    path.write_text(f"kernel = \"k\"\n{inputs}{output}body = '''\n{body}\n'''\n")
+    code, text = run("grad", path, "-o", folder)
+    if code:
+        return [f"{name}: {text}"]
+    arrays = {"m": np.array([True] + 4 * [False]), "w": np.array(0.7), "z": np.linspace(1, 2, 5)}
+    d_x, d_w, written = gradients(path, arrays | {"x": np.array([2, 3, np.nan, np.inf, 0])}, folder)
+    wanted_x, wanted_w, _ = gradients(path, arrays | {"x": np.array([2, 3, 1.5, 4, 5])}, folder)
+    right = np.array_equal(d_x, wanted_x) and d_w == wanted_w and d_x[0] != 0 and not d_x[1:].any()
+    return [] if right else [f"{name}: {d_x}, {d_w} instead of {wanted_x}, {wanted_w}:\n{written}"]
+
+
 wrong = []
+for name, case in NOT_TAKEN.items():
+    with tempfile.TemporaryDirectory() as folder:
+        wrong += not_taken(name, *case, Path(folder))
 for name, case in (CASES | READS).items():
     with tempfile.TemporaryDirectory() as folder:
         wrong += check(name, *case, Path(folder))
@@ -185,5 +239,5 @@ for name, body in REFUSED.items():
         code, text = run("grad", path, "-o", folder)
         refused = code == 2 and "error[KG0601]: this loop cannot be differentiated" in text and "write a scan" in text
         wrong += [] if refused else [f"{name}: {code} {text}"]
-print("\n".join(wrong) or f"{len(CASES) + len(READS) + len(REFUSED)} cases are right")
+print("\n".join(wrong) or f"{len(CASES) + len(READS) + len(NOT_TAKEN) + len(REFUSED)} cases are right")
 sys.exit(1 if wrong else 0)
