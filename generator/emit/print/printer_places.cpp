@@ -152,7 +152,10 @@ std::string Printer::argument_element(VarId id, const Code &index) const {
 
 std::string Printer::guard(VarId var, const std::vector<Coordinate> &coords) {
   std::vector<std::pair<std::string, std::string>> checks;
-  index_text(var, coords, &checks);
+  if (kind_of(var) == Storage::Kind::argument)
+    index_text(var, coords, &checks);
+  else
+    checks = buffer_checks(var, coords);
   return checks.empty() ? "" : inside(checks).text;
 }
 
