@@ -104,6 +104,7 @@ void prune(Plan &plan) {
   for (Phase &phase : plan.phases)
     lists.push_back(&phase.nodes);
   Pruning(plan.kernel).run(lists);
+  std::erase_if(plan.phases, [](const Phase &phase) { return phase.nodes.empty(); });
 }
 
 } // namespace kgen
