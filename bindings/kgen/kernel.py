@@ -191,9 +191,19 @@ def _functions(text, folders):
 
 def _generate(part, text, path, options, namespace):
     (part / "spec.toml").write_text(text)
-    specs = [path or "spec.toml", *_gradient(part, text, path, options)]
-    tool.run(*specs, *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
-             "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
+    def run(*specs):
+        tool.run(*specs, *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
+                 "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
+
+    spec, gradient = path or "spec.toml", _gradient(part, text, path, options)
+    try:
+        run(spec, *gradient)
+    except SpecError:
+        if not gradient:
+            raise
+        for file in gradient:  # nobody has asked for it
+            file.unlink()
+        run(spec)
 
 
 def _given_gradients(text, path):

@@ -20,6 +20,8 @@ def executable():
 def run(*arguments, folder=None):
     """What it prints; a SpecError where it refuses."""
     done = subprocess.run([executable(), *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+    if done.returncode < 0:
+        raise SpecError(f"{done.stderr}kgen was ended by signal {-done.returncode}: is there enough memory?")
     if done.returncode != 0:
         raise SpecError(done.stderr.strip())
     return done.stdout

@@ -118,8 +118,11 @@ bool is_that(const Ran &ran, Fault fault, VarId var) {
 std::string data_text(const Kernel &kernel, int data) {
   const std::string scalars = kernel.scalars.empty() ? "" : " and scalars";
   const Data all(kernel);
-  return "with " + (all.is_mixed(data) ? "small numbers" : std::to_string(all.element(data, 0))) + " in all inputs" +
-         scalars;
+  const bool has_unsigned = std::ranges::any_of(
+      kernel.vars, [](const Var &var) { return var.kind == Var::Kind::input && is_unsigned(var.type); });
+  const std::string number = all.is_mixed(data) ? "small numbers" : std::to_string(all.element(data, 0));
+  const bool wraps = has_unsigned && number.starts_with("-");
+  return "with " + number + " in all inputs" + scalars + (wraps ? " (unsigned ones: the greatest number)" : "");
 }
 
 // The fault of a trial, with data that bring it about.

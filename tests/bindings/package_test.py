@@ -280,6 +280,23 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
         self.assertRaisesRegex(kgen.SpecError, "KG0101", kgen.load, "kernel = \n")
         self.assertEqual([path for path in self.cache.iterdir() if path.suffix != ".lock"], [])
 
+    def instead_of_kgen(self, script):
+        program = self.write("kgen", f"#!/bin/sh\n{script}\nexec {KGEN} \"$@\"\n")
+        program.chmod(0o755)
+        return mock.patch.dict(os.environ, KGEN_EXECUTABLE=str(program))
+
+    def test_a_program_that_is_ended_is_an_exception_that_says_so(self):
+        with self.instead_of_kgen("kill -9 $$"):
+            self.assertRaisesRegex(kgen.SpecError, "ended by signal 9: is there enough memory", kgen.load, SCALE)
+
+    def test_a_gradient_that_cannot_be_planned_leaves_the_kernel_as_it_is(self):
+        with self.instead_of_kgen('case "$*" in *_backward.toml*) kill -9 $$;; esac'):
+            scale = kgen.load(SCALE)
+        np.testing.assert_array_equal(scale(X, 3.0), 3 * X)
+        with self.instead_of_kgen('case "$*" in *wrong.toml*) ;; *) exit 1;; esac'):
+            path = self.write("wrong.toml", SCALE.replace("act(scaled)", "act(scald)"))
+            self.assertRaisesRegex(kgen.SpecError, "wrong.toml:11:9", kgen.load, path)
+
     def test_functions_of_other_files_count_among_what_decides(self):
         spec = SCALE.replace("body =", "functions_from = \"f.h\"\nbody =").replace("a * x", "f(a * x)")
         include = self.folder / "include"

@@ -274,14 +274,15 @@ private:
   }
 
   // `copy = value`, with copies of what it is made of at the same points, so that the copy stands wherever its reader
-  // does.
+  // does. No more of them once there are too many.
   VarId put_copy(VarId v, ExprId value, AxisSet lanes, const Place &place, std::vector<PlanNode> &out) {
     Var copy = kernel_.vars[v];
     copy.axes |= lanes;
     std::map<VarId, VarId> operands;
     const ExprId own = replace(kernel_, value, [&](ExprId at) {
       const Expr e = kernel_.expr(at);
-      if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].axes != kernel_.vars[v].axes || !cheap(e.ref))
+      if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].axes != kernel_.vars[v].axes ||
+          recomputing_.has_too_many() || !cheap(e.ref))
         return kNone;
       if (operands.count(e.ref) == 0)
         operands[e.ref] = put_copy(e.ref, definitions_[e.ref].value, lanes, place, out);
