@@ -246,10 +246,23 @@ Checks checks_of(const Function &function, const Variation &v, Spelling &spellin
 
 namespace {
 
-// All that helper headers call or define as functions.
+// Types of CUDA's headers: int4, uchar2.
+std::set<std::string> types_of_cuda() {
+  std::set<std::string> out = {"ushort", "uint", "ulong", "half", "half2", "nv_bfloat16", "nv_bfloat162"};
+  for (const char *element : {"char", "short", "int", "long", "longlong"})
+    for (const char *sign : {"", "u"})
+      for (const char *count : {"1", "2", "3", "4"})
+        out.insert(std::string(sign) + element + count);
+  for (const char *element : {"float", "double"})
+    for (const char *count : {"1", "2", "3", "4"})
+      out.insert(std::string(element) + count);
+  return out;
+}
+
+// All that helper headers call or define as functions, and types that stand beside them.
 const std::set<std::string> &helper_functions() {
   static const std::set<std::string> names = [] {
-    std::set<std::string> out;
+    std::set<std::string> out = types_of_cuda();
     for (const EmbeddedFile &file : embedded_templates()) {
       if (!file.path.ends_with(".h"))
         continue;

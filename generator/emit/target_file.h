@@ -38,7 +38,7 @@ struct Buffer {
 };
 std::vector<Buffer> buffers_of(const Plan &plan, Printer &printer);
 
-// Do helper headers call or define a function of this name?
+// Do helper headers call or define a function of this name, or CUDA's a type?
 bool is_helper_function(const std::string &name);
 // "matmul_f32_d64": the internal name of a variation.
 std::string variation_name(const Function &function, const Variation &variation);

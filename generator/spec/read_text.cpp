@@ -21,19 +21,6 @@ constexpr std::string_view kHeaders[] = {
     "stdint",           "stdio",   "stdlib",   "stdnoreturn", "string",    "strings",   "tgmath",
     "threads",          "time",    "uchar",    "unistd",      "wchar",     "wctype"};
 
-// What CUDA's headers call types: int4, uchar2, half2.
-bool is_cuda_type(std::string_view name) {
-  constexpr std::string_view kOthers[] = {"dim3", "half", "half2", "nv_bfloat16", "nv_bfloat162"};
-  constexpr std::string_view kElements[] = {"char",   "short", "int",    "long", "longlong", "float",
-                                            "double", "uchar", "ushort", "uint", "ulong",    "ulonglong"};
-  if (name == "ushort" || name == "uint" || name == "ulong" ||
-      std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers))
-    return true;
-  const bool counted = !name.empty() && name.back() >= '1' && name.back() <= '4';
-  return counted &&
-         std::find(std::begin(kElements), std::end(kElements), name.substr(0, name.size() - 1)) != std::end(kElements);
-}
-
 void read_kernel(Reader &reader, const Node &node) {
   const auto name = read_string(reader, node, "`kernel`");
   if (!name)
@@ -48,8 +35,6 @@ void read_kernel(Reader &reader, const Node &node) {
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "a word of C++"});
   else if (std::find(std::begin(kHeaders), std::end(kHeaders), *name) != std::end(kHeaders))
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "the name of a system's header"});
-  else if (is_cuda_type(*name))
-    reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "a type of CUDA"});
   else if (*name == "kgen_openmp" || *name == "kgen_cuda")
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "the name of kgen's own header"});
 }

@@ -163,3 +163,10 @@ TEST_CASE("what differs in more than the size that it was made for stays apart")
   write_once(texts, {{"D", 64}, {"D", 32}}, names);
   CHECK(texts == before);
 }
+
+TEST_CASE("functions are not called as types of CUDA") {
+  const std::string one = "kernel = \"int4\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = 'y = 2 * x;'\n";
+  const std::string text = emitted_text(one, "_cuda.cu", "#include");
+  CHECK(text.find("int4_kernel<int32_t>(") != std::string::npos);
+  CHECK(text.find(" int4<") == std::string::npos);
+}
