@@ -307,10 +307,13 @@ private:
     Trouble trouble;
     Graph graph(kernel->axes, spec_.params);
     AxisSet output_axes;
+    std::optional<AxisSet> of_all;
     for (const Var &var : kernel->vars)
-      if (var.kind == Var::Kind::output)
+      if (var.kind == Var::Kind::output) {
         output_axes |= var.axes;
-    graph.set_output_axes(output_axes);
+        of_all = of_all.value_or(var.axes) & var.axes;
+      }
+    graph.set_output_axes(output_axes, of_all.value_or(AxisSet()));
     const WholeDims dims = whole_dims(*kernel, graph);
     const Trace forward = trace(*kernel, dims, graph, exact_outputs_, trouble);
     ReverseOptions options;

@@ -116,8 +116,8 @@ public:
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
   size_t size() const { return nodes_.size(); }
-  // Axes of the forward kernel's outputs.
-  void set_output_axes(AxisSet axes) { output_axes_ = axes; }
+  // Axes of the forward kernel's outputs, and those that all of them have.
+  void set_output_axes(AxisSet axes, AxisSet of_all) { output_axes_ = axes, axes_of_all_outputs_ = of_all; }
   AxisSet output_axes() const { return output_axes_; }
   void end_of_forward() { first_of_gradients_ = static_cast<NodeId>(nodes_.size()); }
   bool is_of_forward(NodeId id) const { return id < first_of_gradients_; }
@@ -319,13 +319,15 @@ private:
   bool is_some(NodeId condition) const;
   bool is_any(NodeId condition) const;
   bool may_be_empty(AxisId axis) const;
+  bool is_ended_by(AxisId axis) const;
   AxisId asked_axis(NodeId condition) const;
   bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
   bool find_nothing(NodeId value, NodeId unless);
   bool fails_with(NodeId value, NodeId unless);
+  bool is_made_of_sizes(NodeId id, AxisSet lanes) const;
 
   std::vector<Axis> axes_;
-  AxisSet output_axes_;
+  AxisSet output_axes_, axes_of_all_outputs_;
 
   std::set<std::string> parameters_, positive_parameters_;
   std::set<NodeId> required_positive_;

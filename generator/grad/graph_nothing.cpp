@@ -57,10 +57,13 @@ NodeId Graph::some(AxisSet over, NodeId where) {
   const AxisSet differs = over & axes(where);
   NodeId out = differs.empty() ? where : fold(Monoid::any, where, differs, kNoNode, Type::boolean);
   for (AxisId id : (over - differs).list())
-    if (may_be_empty(id) && !over.contains(axis(id).over))
+    if (may_be_empty(id) && !over.contains(axis(id).over) && !is_ended_by(id))
       out = both(out, compare(Op::gt, size_of(id), integer(0)));
   return out;
 }
+
+// Where a whole axis of all outputs is empty, there is no gradient.
+bool Graph::is_ended_by(AxisId id) const { return axes_of_all_outputs_.contains(id) && !is_ragged(id); }
 
 bool Graph::may_be_empty(AxisId id) const {
   return axis(id).ragged != kNone || !axis(id).size.is_integer() || axis(id).size.value == 0;
@@ -125,7 +128,8 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
     for (size_t i = 0; i < n.args.size(); ++i)
       if (n.powers[i] > 0 && nothing(n.args[i]))
         is = true;
-      else if ((n.powers[i] < 0 || node(n.args[i]).may_fail) && fails_with(n.args[i], unless))
+      else if ((n.powers[i] < 0 || node(n.args[i]).may_fail) && !is_made_of_sizes(n.args[i], n.axes) &&
+               fails_with(n.args[i], unless))
         return false;
     return is;
   }
@@ -135,6 +139,28 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
     return (nothing(n.args[1]) || asks(n.args[0], unless)) && nothing(n.args[2]);
   case Kind::cast:
     return nothing(n.args[0]);
+  default:
+    return false;
+  }
+}
+
+// Of sizes that are greater than 0 where there are such lanes, and positive numbers?
+bool Graph::is_made_of_sizes(NodeId id, AxisSet lanes) const {
+  const Node &n = node(id);
+  const auto all = [&] {
+    return std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_made_of_sizes(arg, lanes); });
+  };
+  switch (n.kind) {
+  case Kind::number:
+    return kgen::is_floating(n.type) ? n.number > 0 : n.integer > 0;
+  case Kind::size:
+    return lanes.contains(n.axis);
+  case Kind::cast:
+    return all();
+  case Kind::product:
+    return n.number > 0 && all();
+  case Kind::op:
+    return (n.op == Op::mul || n.op == Op::sqrt || n.op == Op::rsqrt) && all();
   default:
     return false;
   }

@@ -333,3 +333,12 @@ TEST_CASE("a gradient that may be absent is asked for around a slope that may be
   CHECK(backward(two, "y = exp(x); z = x / (x * x + 1);").says("+ y * (present(d_y) ? d_y : 0);"));
   CHECK(backward(two, "real r = rsqrt(x); y = 2 * r; z = x + r;").says("d_x = given_z - 0.5 * d_r * r * r * r;"));
 }
+
+TEST_CASE("whether there are values, or a scale, is not asked where there is something to store") {
+  const Written w = backward("inputs.q = \"f32[S, D]\"\ninputs.k = \"f32[R, D]\"\ninputs.v = \"f32[R, E]\"\n"
+                             "outputs.o = \"f32[S, E]\"\n",
+                             "real s = dot(q, k, D) / sqrt(size(D));\n"
+                             "real p = softmax(s, R, where(index(R) <= index(S)));\no = dot(p, v, R);");
+  CHECK(w.has("d_q = dot(d_p_share, k, p, R, where(index(R) <= index(S))) / root;"));
+  CHECK(w.has("d_k = dot(d_p_share, q, p, S, where(index(R) <= index(S))) / root;"));
+}
