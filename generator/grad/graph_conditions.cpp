@@ -26,7 +26,7 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
   // Rule "asked already": what stands in an arm knows the condition.
   then = where_holds(condition, then);
   if (const Node inner = node(then);
-      inner.kind == Kind::choose && (inner.args[0] == condition || says_some(condition, inner.args[0])))
+      inner.kind == Kind::choose && (asks_all(condition, inner.args[0]) || says_some(condition, inner.args[0])))
     return choose(condition, inner.args[1], otherwise);
   if (const Node inner = node(otherwise); inner.kind == Kind::choose && inner.args[0] == condition)
     return choose(condition, then, inner.args[2]);

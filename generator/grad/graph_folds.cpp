@@ -206,7 +206,7 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
 NodeId Graph::fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type) {
   if (where != kNoNode && is_number(where, 1)) // as it is known to be at other places
     where = kNoNode;
-  if (monoid == Monoid::any && where == kNoNode && (axes(element) & over).empty()) {
+  if (monoid == Monoid::any && where == kNoNode && !axes(element).contains(over)) {
     const NodeId lanes = some(over, element);
     return lanes == kNoNode ? truth(true) : lanes;
   }

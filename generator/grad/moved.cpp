@@ -65,6 +65,22 @@ private:
     return seen.size() > kMost;
   }
 
+  // Rule "one of them": a lane that reads there whether any of the lanes holds is one that does.
+  bool holds_for_reader(const Node &fold, AxisSet readers) {
+    return fold.monoid == Monoid::any && fold.args.size() == 1 && readers.contains(fold.reduced) &&
+           always_holds(of(fold.args[0]));
+  }
+  bool always_holds(NodeId condition) const {
+    if (condition == kNoNode)
+      return false;
+    const Node &n = graph_.node(condition);
+    if (n.kind == Kind::both)
+      return always_holds(n.args[0]) && always_holds(n.args[1]);
+    const bool same = n.kind == Kind::op && n.op == Op::eq && is_integer(graph_.node(n.args[0]).type) &&
+                      graph_.strip(n.args[0]) == graph_.strip(n.args[1]);
+    return same || graph_.is_number(condition, 1);
+  }
+
   NodeId there(NodeId base) {
     std::vector<std::pair<AxisId, NodeId>> list;
     for (const auto &[axis, place] : places_)
@@ -122,8 +138,8 @@ private:
       AxisSet mentioned;
       for (const auto &[axis, place] : places_)
         mentioned |= graph_.axes(place) | AxisSet::of(axis);
-      if (!(mentioned & n.reduced).empty())
-        return there(id); // its own axes would be taken for those
+      if (!(mentioned & n.reduced).empty()) // its own axes would be taken for those
+        return holds_for_reader(n, mentioned) ? graph_.truth(true) : there(id);
       const std::vector<NodeId> args = within(n);
       if (std::count(args.begin(), args.end(), kNoNode) != 0)
         return there(id);

@@ -229,6 +229,8 @@ private:
     case Kind::at: // unless it has a name that says more, or is asked for again and again
       return is_slice(graph_, n) && trace_.names.count(id) == 0 && !(uses_.contains(id) && uses_.at(id) > kMostOfSlice);
     case Kind::op:
+      if (asks_for_row(n))
+        return true;
       return graph_.required_positive().count(id) == 0 &&
              (n.op == Op::neg || n.op == Op::logical_not || (n.type == Type::boolean && trace_.names.count(id) == 0) ||
               is_integer(n.type)) &&
@@ -240,6 +242,12 @@ private:
     default:
       return false;
     }
+  }
+
+  // Of which row an entry of a table says: written in place, sums under this condition are known to go row by row.
+  bool asks_for_row(const Node &n) const {
+    const auto is = [&](size_t arg, Kind kind) { return graph_.node(graph_.strip(n.args[arg])).kind == kind; };
+    return n.op == Op::eq && ((is(0, Kind::table) && is(1, Kind::index)) || (is(0, Kind::index) && is(1, Kind::table)));
   }
 
   bool is_multiple(const Node &n) const {

@@ -214,25 +214,41 @@ void Reverse::product_of_powers(const Node &n, const Part &part, AxisSet lanes) 
 
 // Rule "length": a root of a sum of squares has the gradient 0 at 0.
 bool Reverse::length(NodeId id, NodeId sum, Part part) {
-  std::vector<NodeId> squares;
-  if (!find_squares(graph_, sum, squares))
+  if (!is_sum_of_squares(graph_, sum))
     return false;
   part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
   part.value = graph_.div(part.value, id);
-  for (NodeId square : squares)
-    give_square(square, part);
+  give_squares(sum, part, {});
   return true;
 }
 
-void Reverse::give_square(NodeId id, Part part) {
-  const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
-  part = summed(part, part.later & n.reduced);
-  const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
-  part.condition = graph_.both(part.condition, where);
-  part.value = graph_.mul(square.args[0], part.value);
-  if (n.kind == Kind::fold && n.monoid == Monoid::mean)
-    part.value = graph_.div(part.value, graph_.count_of(n));
-  give(square.args[0], part, lanes_of(n));
+// Half the gradient of a sum of squares, of each of the lanes.
+void Reverse::give_squares(NodeId id, Part part, AxisSet lanes) {
+  const Node n = graph_.node(id);
+  if (is_square(n))
+    return give(n.args[0], {part.condition, graph_.mul(n.args[0], part.value), part.later}, lanes | lanes_of(n));
+  if (n.kind == Kind::fold) {
+    part = summed(part, part.later & n.reduced);
+    part.condition = graph_.both(part.condition, n.args.size() > 1 ? n.args[1] : kNoNode);
+    if (n.monoid == Monoid::mean)
+      part.value = graph_.div(part.value, graph_.count_of(n));
+    return give_squares(n.args[0], part, lanes_of(n));
+  }
+  switch (n.op) {
+  case Op::add:
+    give_squares(n.args[0], part, lanes);
+    return give_squares(n.args[1], part, lanes);
+  case Op::mul: {
+    const size_t sum = scaled_argument(graph_, n);
+    part.value = graph_.mul(part.value, n.args[1 - sum]);
+    return give_squares(n.args[sum], part, lanes);
+  }
+  case Op::div:
+    part.value = graph_.div(part.value, n.args[1]);
+    return give_squares(n.args[0], part, lanes);
+  default: // max(sum, 0)
+    return give_squares(n.args[0], part, lanes);
+  }
 }
 
 void Reverse::operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {

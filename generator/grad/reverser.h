@@ -67,7 +67,7 @@ private:
   void propagate(NodeId id, const Node &n, const Part &part);
   void product_of_powers(const Node &n, const Part &part, AxisSet lanes);
   bool length(NodeId id, NodeId sum, Part part);
-  void give_square(NodeId id, Part part);
+  void give_squares(NodeId id, Part part, AxisSet lanes);
   void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes);
   void call(NodeId id, const Node &n, const Part &part, AxisSet lanes);
   void fold(NodeId id, const Node &n, Part part);

@@ -59,6 +59,15 @@ CASES = {
     "a gather through a table whose entries differ": (
         ['tables.p = { type = "i32[E]", range = "N", unique = true }\ninputs.x = "f64[N, F]"\ninputs.w = "f64[E, G, F]"\n'
          'outputs.y = "f64[E, G, F]"\n'], "y = w > 0 ? at(x, N = p[index(E)]) * w : 0;"),
+    "a question along an axis, which is answered at the places that are read": (
+        ['axes.K = 3\ninputs.x = "f64[X]"\ninputs.w = "f64[P, Q, K]"\ninputs.c = "bool[P, Q]"\noutputs.y = "f64[P, Q]"\n'],
+        "y = c ? sum(tanh(at(x, X = index(P) - 2)) * w, K, where(index(K) <= index(P))) : 0;"),
+    "a softmax over the edges of each node of a graph": (
+        ['inputs.x = "f64[V, D]"\ninputs.a = "f64[D]"\ntables.src = { type = "i32[E]", range = "V" }\n'
+         'tables.dst = { type = "i32[E]", range = "V", sorted = true }\noutputs.y = "f64[V, D]"\n'],
+        "real hs = at(x, V = src[index(E)]); real l = dot(hs, a, D); "
+        "real lse = logsumexp(l, E, where(dst[index(E)] == index(V))); real p = exp(l - at(lse, V = dst[index(E)])); "
+        "y = sum(p * hs, E, where(dst[index(E)] == index(V)));"),
     "what is read at a place and has a name": (
         ['inputs.n = "f64[N]"\ninputs.dst = "i32[E]"\ninputs.w = "f64[E]"\noutputs.y = "f64[E]"\n'],
         "real m = cumsum(n, N); real md = at(m, N = dst); y = md * w;"),
