@@ -35,9 +35,12 @@ bool Steep::by_itself(const Node &n) const {
     }
   case Kind::scan:
     return n.scan != ScanKind::sum && n.scan != ScanKind::max;
+  case Kind::looped: {
+    const std::vector<NodeId> body = graph_.body_of(graph_.loop(n.which));
+    return std::any_of(body.begin(), body.end(), [&](NodeId id) { return by_itself(graph_.node(id)); });
+  }
   case Kind::bitcast:
   case Kind::call:
-  case Kind::looped:
     return true;
   default:
     return false;
