@@ -25,6 +25,8 @@ namespace {
 // What one spec came to.
 struct Made {
   bool complete = false;
+  std::string kernel, second_operator; // torch: those of its functions
+  Place place;
   std::vector<EmittedFile> files, helper_headers;
   std::string hash;
   std::vector<std::string> sources;
@@ -45,6 +47,10 @@ void make(const BoundSpec &spec, CompileOptions options, const std::string &to_r
   if (!compiled)
     return;
   made.complete = true;
+  made.kernel = compiled->spec.kernel;
+  made.place = compiled->spec.kernel_place;
+  const bool in_place = std::ranges::any_of(compiled->spec.operands, [](const auto &o) { return !o.alias.empty(); });
+  made.second_operator = made.kernel + (in_place ? "_" : "_out");
   made.files = std::move(compiled->files);
   made.helper_headers = std::move(compiled->helper_headers);
   made.sources = {spec.file.path};
@@ -93,6 +99,16 @@ void report_clash(const std::string &spec, const std::string &path, const std::s
       "name one of the kernels differently, or put them into different folders";
 }
 
+// Operators of one namespace are alone with their names: `foo` brings along `foo_out`, or `foo_` where it has an alias.
+void check_operators(const std::vector<Made> &made, const std::string &name_space, Diagnostics &diags) {
+  std::map<std::string, const Made *> owner;
+  for (const Made &one : made)
+    if (one.complete)
+      for (const std::string &name : {one.kernel, one.second_operator})
+        if (const auto [it, fresh] = owner.emplace(name, &one); !fresh)
+          diags.add(DiagId::operator_clash, one.place, {it->second->kernel, one.kernel, name_space + "::" + name});
+}
+
 } // namespace
 
 std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnostics &diags,
@@ -113,6 +129,8 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
   std::vector<Made> made =
       make_all(specs, compile_options(options, load, Stage::emit), options.output, lock, options.jobs, is_watched);
+  if (options.bind.find("torch") != std::string::npos)
+    check_operators(made, options.bind_namespace, diags);
   std::vector<MadeFile> out;
   std::map<std::string, std::pair<std::string, std::string>> owner; // by path in small letters: path and spec
   bool complete = true;

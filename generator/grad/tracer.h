@@ -12,7 +12,7 @@
 namespace kgen::grad {
 
 constexpr int kMostRounds = 64;           // of a loop that is written out
-constexpr int64_t kFewRounds = 4;        // it is, where it has no more
+constexpr int64_t kFewRounds = 4;         // it is, where it has no more
 constexpr int64_t kFewLeftRounds = 2;     // or no more, and is left by `break`
 constexpr int64_t kMostKeptRounds = 4096; // of a loop that stays one, which may keep a value of each round
 constexpr size_t kMostNodes = 20000;

@@ -35,8 +35,6 @@ void read_kernel(Reader &reader, const Node &node) {
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "a word of C++"});
   else if (std::find(std::begin(kHeaders), std::end(kHeaders), *name) != std::end(kHeaders))
     reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "the name of a system's header"});
-  else if (*name == "kgen_openmp" || *name == "kgen_cuda")
-    reader.diags.add(DiagId::spec_reserved_name, reader.spec.kernel_place, {*name, "the name of kgen's own header"});
 }
 
 // Text for the heads of the emitted files.

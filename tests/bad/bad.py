@@ -179,6 +179,11 @@ COMMANDS = {
         {"a.toml": COPY, "b.toml": COPY.replace('"copy"', '"Copy"')},
         BAD_FILES,
     ),
+    "KG0010_out": (
+        ["a.toml", "b.toml", "-o", "out", "--bind", "torch"],
+        {"a.toml": COPY, "b.toml": COPY.replace('"copy"', '"copy_out"')},
+        BAD_FILES,
+    ),
     "KG0005_type": (
         ["run", "copy.toml", "--in", "x=x.npy"],
         {"copy.toml": COPY, "x.npy": npy("<f8", [1, 2], "d")},

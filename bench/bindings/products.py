@@ -1,0 +1,34 @@
+"""A product of matrices as a call of each framework, beside that framework's own: products.py KGEN SIZE
+
+Both sides make the array of their result. What a call does besides is in it: the checks, the workspace.
+"""
+import os
+import pathlib
+import sys
+
+import turns
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ["KGEN_EXECUTABLE"] = str(pathlib.Path(sys.argv[1]).resolve())
+sys.path.insert(0, str(ROOT / "bindings"))
+
+import jax  # noqa: E402
+import kgen  # noqa: E402
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+
+def main():
+    size, dice = int(sys.argv[2]), np.random.default_rng(1)
+    x, y = (dice.random((size, size), "f4") for _ in range(2))
+    product = kgen.load(ROOT / "specs/matmul/matmul.toml", T="f32")
+    tensors, arrays = [torch.tensor(a) for a in (x, y)], [jax.numpy.asarray(a) for a in (x, y)]
+    ours, theirs = jax.jit(lambda x, y: product(x, y)), jax.jit(jax.numpy.matmul)
+    times = turns.measure({"numpy, ours": lambda: product(x, y), "numpy": lambda: x @ y,
+                           "torch, ours": lambda: product(*tensors), "torch": lambda: torch.mm(*tensors),
+                           "jax, ours": lambda: jax.block_until_ready(ours(*arrays)),
+                           "jax": lambda: jax.block_until_ready(theirs(*arrays))}, rounds=20, calls=5)
+    turns.tell(turns.best(times))
+
+
+main()
