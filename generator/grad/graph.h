@@ -170,7 +170,9 @@ public:
   NodeId any(NodeId a, NodeId b);
   NodeId only(NodeId condition, NodeId lanes) { return lanes == kNoNode ? kNoNode : both(condition, lanes); }
   NodeId no(NodeId condition);
-  bool opposite(NodeId a, NodeId b) const;                      // does one of two conditions hold, and never both?
+  bool opposite(NodeId a, NodeId b) const; // does one of two conditions hold, and never both?
+  // What a round finds, or a loop leaves, is 0 wherever the condition does not hold.
+  void set_nothing_outside(NodeId id, NodeId condition) { nothing_outside_[id] = condition; }
   void add_given(NodeId present) { given_.push_back(present); } // one of them holds in each call
   void set_range(const std::string &table, NodeId end) { table_ends_[table] = end; }
   NodeId strip(NodeId id) const;
@@ -294,6 +296,7 @@ private:
   bool asks_inside(NodeId condition, NodeId read);
   bool asks_all(NodeId condition, NodeId other) const;
   bool is_each_place(std::vector<NodeId> conditions) const;
+  bool is_case_of(NodeId condition, NodeId wider) const;
   bool is_any_given(NodeId a, NodeId b) const;
   NodeId one_of(NodeId a, NodeId b) const;
   NodeId under_both(const Node &first, double times, const Node &second, double other_times);
@@ -339,6 +342,7 @@ private:
   std::vector<Node> nodes_;
   NodeId first_of_gradients_ = 0;
   std::vector<NodeId> given_;
+  std::map<NodeId, NodeId> nothing_outside_;
   std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;

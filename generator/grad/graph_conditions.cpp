@@ -15,6 +15,9 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
   }
   if (condition == kNoNode || then == otherwise)
     return then;
+  if (const auto known = nothing_outside_.find(then); is_zero(otherwise) && known != nothing_outside_.end() &&
+                                                      known->second != kNoNode && is_case_of(known->second, condition))
+    return then;
   const Node c = node(condition);
   if (c.kind == Kind::number)
     return c.integer != 0 ? then : otherwise;
@@ -135,17 +138,19 @@ NodeId Graph::either(NodeId a, NodeId b) {
     return a;
   if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
-  if (is_each_place({a, b}) || is_any_given(a, b)) // rule "each place": g == 0 || g == 1, of two
+  if (is_each_place({a, b})) // rule "each place": g == 0 || g == 1, of two
     return kNoNode;
-  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
-    if (asks_all(other, one))
-      return one;
+  if (is_any_given(a, b))
+    return kNoNode;
   if (const NodeId one = one_of(a, b); one != kNoNode)
     return one;
   if (const Node n = node(a); n.kind == Kind::either)
     for (const size_t at : {0, 1})
       if (const NodeId one = one_of(n.args[at], b); one != kNoNode || opposite(n.args[at], b))
         return one == kNoNode ? kNoNode : either(n.args[1 - at], one);
+  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (is_case_of(other, one))
+      return one;
   Node n;
   n.kind = Kind::either;
   n.type = Type::boolean;
@@ -181,6 +186,16 @@ bool Graph::is_each_place(std::vector<NodeId> conditions) const {
         missing &= ~(uint64_t{1} << place);
   }
   return along != kNone && missing == 0;
+}
+
+// Rule "one of them is known": of (a || b) || (a && c) the second question is answered by the first.
+bool Graph::is_case_of(NodeId condition, NodeId wider) const {
+  const Node &n = node(condition), &w = node(wider);
+  if (n.kind == Kind::either)
+    return is_case_of(n.args[0], wider) && is_case_of(n.args[1], wider);
+  if (w.kind == Kind::either && (is_case_of(condition, w.args[0]) || is_case_of(condition, w.args[1])))
+    return true;
+  return asks_all(condition, wider);
 }
 
 // Do they hold if any gradient is given? One always is.

@@ -40,8 +40,10 @@ void Reverse::unwind(const Loop &loop) {
     back.arrays.push_back({name_of(read.base), read.value});
   parts_ = std::move(outer);
   graph_.add_loop(back);
-  for (size_t i = 0; i < of.size(); ++i)
+  for (size_t i = 0; i < of.size(); ++i) {
+    graph_.set_nothing_outside(back.variables[i].result, of[i].condition);
     give(of[i].value, {of[i].condition, back.variables[i].result}, of[i].lanes);
+  }
   const std::vector<ReadInRounds> reads = std::exchange(in_rounds_, {});
   for (size_t i = 0; i < reads.size(); ++i)
     give_rounds(back, reads[i], back.arrays[i].result);
@@ -52,6 +54,7 @@ void Reverse::unwind(const Loop &loop) {
 void Reverse::add_returned(const Loop &loop, size_t v, AxisSet later, const Part &entry,
                            std::vector<Returned> &returned) {
   const NodeId found = graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry.value));
+  graph_.set_nothing_outside(found, entry.condition);
   returned.push_back({v, later, entry.value, found, entry.condition});
 }
 
@@ -110,6 +113,7 @@ bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
     if (!known.contains(next))
       found = graph_.handed(variable.name, Type::f32, known | next);
     condition = wider;
+    graph_.set_nothing_outside(found, condition);
     any = true;
   }
   return any;

@@ -109,6 +109,9 @@ CASES = {
     "rounds that are left and that are gone on with": (
         "params.K = [20]\n" + X + Y, "real z = x;\nfor (int i = 0; i < K; ++i) {\n  if (z < 0.1) { z += 0.2 * x * x; continue; }\n"
         "  if (z > 2) { z *= 2; break; }\n  z += 0.3 * sin(z);\n}\ny = z;", ["goes_on_kept[K]"], []),
+    "what two outputs take of it, each under conditions of its own": (
+        X + Y + 'outputs.z = "f64[M, N]"\n', "real t = x, u = 0, v = 0;\nfor (int i = 0; i < 20; ++i) {\n  t = 0.5 * sin(t) + 0.1 * x;\n"
+        "  u += x > 0.2 ? t : 0;\n  v += x < 0.8 ? t : 0;\n}\ny = x > -0.5 ? u : 0;\nz = x < 1.5 ? v : 0;", [], []),
     "more rounds than can be kept": (
         X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
 }
@@ -167,6 +170,9 @@ NOT_TAKEN = {
     "a sum in it": (
         'outputs.y = "f64[]"\n',
         "real t = w;\nfor (int i = 0; i < 20; ++i) { real q = sum(sqrt(abs(x)) * t / x, N, where(m)); t = tanh(q + w); }\ny = t;"),
+    "sums of what two questions take": (
+        Y1, "real t = w, u = 0, v = 0;\nfor (int i = 0; i < 20; ++i) { t = sin(t) / x; u += m ? t : 0; v += m || x > 9 ? t : 0; }\n"
+        "y = (m ? u : 0) + (!m && x > 9 ? v * 0 : 0) + (m && x > 1 ? v : 0);"),
     "an element a round": (Y1, "real t = w;\nfor (int i = 0; i < 5; ++i) t = t + sin(t) / at(z, T = i) / x;\ny = m ? t : 0;"),
 }
 # What a round finds would have to be kept, of rounds that no number counts.
