@@ -191,6 +191,7 @@ def _functions(text, folders):
 
 def _generate(part, text, path, options, namespace):
     (part / "spec.toml").write_text(text)
+
     def run(*specs):
         tool.run(*specs, *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
                  "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)

@@ -66,6 +66,13 @@ bool Graph::is_count(NodeId id) const {
          (n.kind == Kind::number && is_integer(n.type) && n.integer > 0);
 }
 
+bool Graph::is_positive_constant(NodeId id) const {
+  const Node &n = node(id);
+  if (n.kind == Kind::number)
+    return kgen::is_floating(n.type) ? n.number > 0 : n.integer > 0;
+  return n.kind == Kind::cast ? is_count(n.args[0]) : is_positive_parameter(n);
+}
+
 bool Graph::is_stride(NodeId id) const {
   const Node &n = node(strip(id));
   return (is_integer(n.type) && is_positive_parameter(n)) ||

@@ -111,6 +111,7 @@ public:
   const std::set<NodeId> &required_positive() const { return required_positive_; }
   Size size_of_stride(NodeId id) const; // or of a number
   bool is_count(NodeId id) const;
+  bool is_positive_constant(NodeId id) const; // a number, a parameter, or a size where there is something
   bool is_positive_parameter(const Node &n) const;
 
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }

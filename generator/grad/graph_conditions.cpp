@@ -198,17 +198,11 @@ bool Graph::is_case_of(NodeId condition, NodeId wider) const {
   return asks_all(condition, wider);
 }
 
-// Do they hold if any gradient is given? One always is.
+// Do they hold whichever gradient is given? One always is.
 bool Graph::is_any_given(NodeId a, NodeId b) const {
-  const auto is_asked = [&](NodeId present, NodeId by) {
-    const auto asked = [&](const auto &self, NodeId id) -> bool {
-      const Node &n = node(id);
-      return id == present || (n.kind == Kind::either && (self(self, n.args[0]) || self(self, n.args[1])));
-    };
-    return asked(asked, by);
-  };
-  return !given_.empty() && std::all_of(given_.begin(), given_.end(),
-                                        [&](NodeId present) { return is_asked(present, a) || is_asked(present, b); });
+  return !given_.empty() && std::all_of(given_.begin(), given_.end(), [&](NodeId present) {
+    return is_case_of(present, a) || is_case_of(present, b);
+  });
 }
 
 // Does it ask all that another condition asks?

@@ -152,7 +152,7 @@ bool Graph::is_made_of_sizes(NodeId id, AxisSet lanes) const {
   };
   switch (n.kind) {
   case Kind::number:
-    return kgen::is_floating(n.type) ? n.number > 0 : n.integer > 0;
+    return is_positive_constant(id);
   case Kind::size:
     return lanes.contains(n.axis);
   case Kind::cast:

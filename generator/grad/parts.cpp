@@ -34,14 +34,18 @@ Part joined(Graph &graph, const std::vector<Part> &parts) {
   return out;
 }
 
-NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
+Part whole_of(Graph &graph, const std::vector<Part> &parts) {
   if (parts.empty())
-    return graph.number(0);
+    return {kNoNode, graph.number(0)};
   const bool alike =
       std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
-  const Part part = joined(graph, parts);
-  return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
+  Part out = joined(graph, parts);
+  if (alike)
+    out.value = graph.choose(out.condition, out.value, graph.number(0));
+  return out;
 }
+
+NodeId value_of(Graph &graph, const std::vector<Part> &parts) { return whole_of(graph, parts).value; }
 
 namespace {
 // !isinf(max(value, N))

@@ -15,9 +15,10 @@ struct Part {
   AxisSet later = {}; // in a loop: further lanes, each with a part of its own, that are summed behind it
 };
 
-// One value of all parts.
+// One value of all parts, and where it is not just 0.
+Part whole_of(Graph &graph, const std::vector<Part> &parts);
 NodeId value_of(Graph &graph, const std::vector<Part> &parts);
-// The same with its condition apart.
+// The same, of which the value counts only where the condition holds.
 Part joined(Graph &graph, const std::vector<Part> &parts);
 // Rule "infinite extremes": where the greatest value is infinite, as `logsumexp` asks, each of them gets 0. What they
 // are made of need not ask again, where they are numbers if their inputs are: 0 times a number is 0.

@@ -17,7 +17,7 @@ void Reverse::unwind(const Loop &loop) {
   std::vector<Returned> returned;
   for (size_t v = 0; v < loop.variables.size(); ++v)
     if (const auto &parts = parts_[static_cast<size_t>(loop.variables[v].result)]; !parts.empty())
-      add_returned(loop, v, {}, {joined(graph_, parts).condition, value_of(graph_, parts)}, returned);
+      add_returned(loop, v, {}, whole_of(graph_, parts), returned);
   if (returned.empty())
     return;
   auto outer = std::exchange(parts_, {});
@@ -106,8 +106,9 @@ bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
     const std::vector<Part> parts = parts_of(variable.found, later);
     if (parts.empty())
       continue;
-    const NodeId wider = graph_.either(condition, in_all_rounds(joined(graph_, parts).condition));
-    const AxisSet next = graph_.axes(value_of(graph_, parts)), known = graph_.axes(found);
+    const Part whole = whole_of(graph_, parts);
+    const NodeId wider = graph_.either(condition, in_all_rounds(whole.condition));
+    const AxisSet next = graph_.axes(whole.value), known = graph_.axes(found);
     if (known.contains(next) && wider == condition)
       continue;
     if (!known.contains(next))
@@ -123,13 +124,12 @@ bool Reverse::widen(const Loop &loop, std::vector<Returned> &returned) {
 void Reverse::add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
   for (NodeId id : graph_.outside_of(loop))
     for (AxisSet later : laters(id)) {
-      const std::vector<Part> parts = parts_of(id, later);
-      const NodeId share = value_of(graph_, parts);
-      if (graph_.is_zero(share))
+      const Part share = whole_of(graph_, parts_of(id, later));
+      if (graph_.is_zero(share.value))
         continue;
-      const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
-      back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-      of.push_back({id, graph_.axes(id) | later, in_any_round(loop, joined(graph_, parts).condition)});
+      const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share.value));
+      back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share.value)});
+      of.push_back({id, graph_.axes(id) | later, in_any_round(loop, share.condition)});
     }
 }
 

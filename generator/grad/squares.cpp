@@ -11,13 +11,6 @@ bool is_square(const Node &n) {
 
 namespace {
 
-bool is_positive(const Graph &graph, NodeId id) {
-  const Node &n = graph.node(id);
-  if (n.kind == Kind::number)
-    return kgen::is_floating(n.type) ? n.number > 0 : n.integer > 0;
-  return n.kind == Kind::cast ? graph.is_count(n.args[0]) : graph.is_positive_parameter(n);
-}
-
 bool is_at_most_0(const Graph &graph, NodeId id) {
   const Node &n = graph.node(id);
   return n.kind == Kind::number && (kgen::is_floating(n.type) ? n.number <= 0 : n.integer <= 0);
@@ -38,9 +31,9 @@ bool is_sum_of_squares(const Graph &graph, NodeId id) {
   case Op::add:
     return is_sum(0) && is_sum(1);
   case Op::mul:
-    return (is_positive(graph, n.args[0]) && is_sum(1)) || (is_sum(0) && is_positive(graph, n.args[1]));
+    return (graph.is_positive_constant(n.args[0]) && is_sum(1)) || (is_sum(0) && graph.is_positive_constant(n.args[1]));
   case Op::div:
-    return is_sum(0) && is_positive(graph, n.args[1]);
+    return is_sum(0) && graph.is_positive_constant(n.args[1]);
   case Op::max: // max(sum, 0)
     return is_sum(0) && is_at_most_0(graph, n.args[1]);
   default:
@@ -48,6 +41,8 @@ bool is_sum_of_squares(const Graph &graph, NodeId id) {
   }
 }
 
-size_t scaled_argument(const Graph &graph, const Node &product) { return is_positive(graph, product.args[0]) ? 1 : 0; }
+size_t scaled_argument(const Graph &graph, const Node &product) {
+  return graph.is_positive_constant(product.args[0]) ? 1 : 0;
+}
 
 } // namespace kgen::grad

@@ -56,13 +56,11 @@ bool Steep::is_apart_from_0(NodeId id) const {
 // As far as the range of its type allows.
 bool Steep::is_positive(NodeId id) const {
   const Node &n = graph_.node(id);
+  if (graph_.is_positive_constant(id))
+    return true;
   switch (n.kind) {
-  case Kind::number:
-    return kgen::is_floating(n.type) ? n.number > 0 : n.integer > 0;
-  case Kind::scalar:
-    return graph_.is_positive_parameter(n);
   case Kind::cast:
-    return graph_.is_count(n.args[0]) || is_positive(n.args[0]);
+    return is_positive(n.args[0]);
   case Kind::fold: // the greatest of the exponentials below their maximum is 1
     return n.monoid == Monoid::sum && n.args.size() == 1 && is_below_maximum(n.args[0]);
   case Kind::op:

@@ -336,8 +336,8 @@ void keep_apart(std::initializer_list<const Array*> outputs, std::initializer_li
   }
 }
 
-// Memory for one call: from torch's allocator, or what large arrays have left. It is asked for as many threads as there can
-// be, and much of it is never touched.
+// Memory for one call: from torch's allocator, or what large arrays have left. It is asked for as many threads as there
+// can be, and much of it is never touched.
 struct Workspace {
   Workspace(const Device& device, int64_t needed) : bytes(needed) {
     if (needed < 0) check(int(-needed));

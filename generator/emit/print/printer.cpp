@@ -400,13 +400,8 @@ Code Printer::expression(ExprId id) {
     return window_edge(e);
   case Op::present:
     return {c_name(kernel.vars[e.ref].name) + " != nullptr", binding::kEqual};
-  case Op::inside: {
-    if (plan.storage[e.ref].kind != Storage::Kind::argument)
-      return inside(buffer_checks(e.ref, e.coords));
-    std::vector<std::pair<std::string, std::string>> checks;
-    index_text(e.ref, e.coords, &checks);
-    return inside(checks);
-  }
+  case Op::inside:
+    return inside(place_checks(e.ref, e.coords));
   case Op::cast:
     return spelling.cast(arg(0), kernel.expr(e.args[0]).type, e.type);
   case Op::bitcast:

@@ -150,6 +150,7 @@ public:
   // What must be asked before an element is touched, and whether it holds: coordinates, and how many positions there
   // are.
   std::vector<std::pair<std::string, std::string>> buffer_checks(VarId var, const std::vector<Coordinate> &coords);
+  std::vector<std::pair<std::string, std::string>> place_checks(VarId var, const std::vector<Coordinate> &coords);
   std::vector<std::pair<std::string, std::string>> array_checks(VarId var, const std::vector<ExprId> &indices);
   Code index_text(VarId var, const std::vector<Coordinate> &coords,
                   std::vector<std::pair<std::string, std::string>> *checks);

@@ -151,12 +151,18 @@ std::string Printer::argument_element(VarId id, const Code &index) const {
 }
 
 std::string Printer::guard(VarId var, const std::vector<Coordinate> &coords) {
-  std::vector<std::pair<std::string, std::string>> checks;
-  if (kind_of(var) == Storage::Kind::argument)
-    index_text(var, coords, &checks);
-  else
-    checks = buffer_checks(var, coords);
+  const std::vector<std::pair<std::string, std::string>> checks = place_checks(var, coords);
   return checks.empty() ? "" : inside(checks).text;
+}
+
+// Of an argument, or of what the kernel keeps.
+std::vector<std::pair<std::string, std::string>> Printer::place_checks(VarId var,
+                                                                       const std::vector<Coordinate> &coords) {
+  if (plan.storage[var].kind != Storage::Kind::argument)
+    return buffer_checks(var, coords);
+  std::vector<std::pair<std::string, std::string>> checks;
+  index_text(var, coords, &checks);
+  return checks;
 }
 
 std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
