@@ -54,7 +54,7 @@ void histogram(const uint8_t* x, int32_t* counts, int64_t N, const HistogramWork
     for_lanes<kLanes32>(k_first, smaller(k_first + 4096, 256),
                         [=](int64_t k, auto active) IN_SET { store(&counts[k], active, 0); });
   }
-  in_parallel([&]() IN_SET {
+  in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       // One pass along k: fills counts_copy.

@@ -80,11 +80,17 @@ std::string merge_words(const Plan &plan, const PlanNode &branch) {
 std::string regime_words(const Plan &plan, const Phase &phase) {
   if (plan.shares == AxisSet())
     return "";
-  bool shared = false;
+  bool shared = false, copies = false, scatters = false;
   for (const PlanNode &root : phase.nodes)
     for_each_node(root, [&](const PlanNode &n) {
       shared |= n.share != kNone || (n.kind == PlanNode::Kind::loop && plan.shares.contains(n.axis));
+      scatters |= n.scatter_add;
+      copies |= n.scatter_add && !(plan.kernel.vars[n.target].axes & plan.shares).empty();
     });
+  if (copies)
+    return "// What is added to is small: each share adds to a copy of its own, and nothing waits for others.\n";
+  if (scatters && !shared)
+    return "// What is added to is large: all threads add to the one that there is.\n";
   if (shared)
     return std::string("// Long folds and scans are cut in shares, so that several ") +
            (plan.target == TargetKind::cuda ? "blocks" : "threads") + " work on each.\n";

@@ -11,7 +11,15 @@ namespace {
 
 using Nest = std::vector<const PlanNode *>;
 
-// The deepest nest of loops; of equals the first. False where a loop ends by what it finds.
+// Of equals the first, but for those that go over a share: before these lie preparations.
+bool is_deeper(const Nest &nest, const Nest &than) {
+  const auto shares = [](const Nest &n) {
+    return std::ranges::any_of(n, [](const PlanNode *loop) { return loop->share != kNone; });
+  };
+  return nest.size() != than.size() ? nest.size() > than.size() : shares(nest) && !shares(than);
+}
+
+// The deepest nest of loops. False where a loop ends by what it finds.
 bool find_deepest(const std::vector<PlanNode> &nodes, Nest &outer, Nest &deepest) {
   bool known = true;
   for (const PlanNode &n : nodes) {
@@ -19,7 +27,7 @@ bool find_deepest(const std::vector<PlanNode> &nodes, Nest &outer, Nest &deepest
     const bool loops = n.kind == PlanNode::Kind::loop || n.kind == PlanNode::Kind::steps;
     if (loops)
       outer.push_back(&n);
-    if (outer.size() > deepest.size())
+    if (is_deeper(outer, deepest))
       deepest = outer;
     known = find_deepest(n.body, outer, deepest) && find_deepest(n.otherwise, outer, deepest) && known;
     if (loops)

@@ -3,17 +3,22 @@
 #include "plan/cut/scatters.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <optional>
 
 #include "plan/cut/share_lists.h"
 #include "plan/index/exprs.h"
 #include "plan/index/order.h"
 #include "plan/place/storage.h"
+#include "plan/program/anew.h"
 
 namespace kgen {
 namespace {
 
 constexpr size_t kMostAxes = 64;
+
+Size op(Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); }
 
 class Copies {
 public:
@@ -54,21 +59,20 @@ private:
            axis.start.is_integer(0);
   }
 
-  // Is the target small, all of it reached by coordinates, and may these additions come after all else that the phase
-  // does with it?
+  // May the target be small, is all of it reached by coordinates, and may these additions come after all else that the
+  // phase does with it?
   bool may_copy(const PlanNode &scatter) const {
     const Var &var = kernel_.vars[scatter.target];
-    if (!is_integer(var.type) || var.strided || var.axes.empty())
+    if (is_half(var.type) || var.type == Type::boolean || var.strided || var.axes.empty())
       return false;
-    int64_t elements = 1;
-    for (const Dim &dim : var.dims) {
-      if (dim.axis == kNone || !dim.whole || !dim.extent.is_integer() || !is_whole(dim.axis) ||
-          kernel_.axes[dim.axis].size != dim.extent || find_coordinate(scatter.coords, dim.axis) == nullptr)
+    for (const Dim &dim : var.dims)
+      if (dim.axis == kNone || !dim.whole || !is_whole(dim.axis) || kernel_.axes[dim.axis].size != dim.extent ||
+          find_coordinate(scatter.coords, dim.axis) == nullptr)
         return false;
-      elements *= std::max<int64_t>(dim.extent.value, 1);
-      if (elements > plan_.decide(Decision::scatter_elements, var))
-        return false;
-    }
+    const Size elements = elements_of(var);
+    if (elements.is_integer() ? elements.value > plan_.decide(Decision::scatter_elements, var)
+                              : plan_.phases[phase_].when != kNone)
+      return false;
     const Accesses additions = {{scatter.target, scatter.target, true, AxisSet(), true}};
     bool may = true;
     for_each_node(plan_.phases[phase_].nodes.front(), [&](const PlanNode &n) {
@@ -78,8 +82,23 @@ private:
     return may;
   }
 
+  Size elements_of(const Var &var) const {
+    Size out = Size::integer(1);
+    for (const Dim &dim : var.dims)
+      out = op(Size::Op::multiply, out, dim.extent);
+    return out;
+  }
+
+  // Each copy serves so many additions, and no fewer than it has elements. There is none of what turns out to be large,
+  // by itself or beside the additions.
   void add_axis() {
-    auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
+    std::optional<Size> largest;
+    int64_t limit = std::numeric_limits<int64_t>::max();
+    for (const auto &[target, copy] : copies_) {
+      const Size elements = elements_of(kernel_.vars[target]);
+      largest = largest ? op(Size::Op::max, *largest, elements) : elements;
+      limit = std::min(limit, plan_.decide(Decision::scatter_elements, kernel_.vars[target]));
+    }
     Size rounds = Size::integer(1);
     for (AxisId axis : loops_)
       rounds = op(Size::Op::multiply, rounds, kernel_.axes[axis].size);
@@ -89,9 +108,14 @@ private:
     shares.derived = true;
     const Size most =
         op(Size::Op::min, Size::integer(plan_.decide(Decision::scatter_shares, loops_.front())), outer.size);
-    const Size wanted =
-        op(Size::Op::divide, rounds, Size::integer(plan_.decide(Decision::scatter_rounds, loops_.front())));
-    shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, most, wanted));
+    const Size least =
+        op(Size::Op::max, Size::integer(plan_.decide(Decision::scatter_rounds, loops_.front())), *largest);
+    shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, most, op(Size::Op::divide, rounds, least)));
+    is_known_ = largest->is_integer();
+    if (!is_known_)
+      shares.size = Size::make(Size::Op::choose,
+                               {op(Size::Op::less_equal, *largest, op(Size::Op::min, Size::integer(limit), rounds)),
+                                std::move(shares.size), Size::integer(0)});
     shares.start = Size::integer(0);
     shares.block = shares.size.is_integer() ? shares.size : Size::axis(shares.name);
     shares.place = outer.place;
@@ -138,6 +162,8 @@ private:
   }
 
   void split() {
+    if (!is_known_)
+      add_alternative(plan_, phase_, has_any(kernel_, axis_));
     const Phase phase = plan_.phases[phase_];
     PlanNode root = phase.nodes.front();
     root.share = axis_;
@@ -178,7 +204,12 @@ private:
     PlanNode add = node(PlanNode::Kind::fold_step, total, make_read(kernel_, copy), kernel_.vars[copy].axes);
     init.reduced = add.reduced = AxisSet::of(axis_);
     const ExprId sum = make_op(kernel_, Op::add, type, {make_read(kernel_, target), make_read(kernel_, total)});
-    Phase out; // of one thread: the target is small
+    const Size elements = elements_of(var);
+    Phase out; // of one thread, where the target is known to be small
+    if (!elements.is_integer() || elements.value > plan_.decide(Decision::serial_below)) {
+      out.kind = Phase::Kind::parallel;
+      out.split = static_cast<int>(var.dims.size());
+    }
     out.nodes = {over_elements(target, {init, loop_over(axis_, PlanNode::Order::reduction, {add}),
                                         node(PlanNode::Kind::assign, target, sum, var.axes)})};
     return out;
@@ -189,6 +220,7 @@ private:
   const size_t phase_;
   std::vector<AxisId> loops_;
   AxisId axis_ = kNone;
+  bool is_known_ = true;          // that all targets are small
   std::map<VarId, VarId> copies_; // of the targets
 };
 

@@ -1,5 +1,5 @@
 // Additions at computed places of a small array, such as a histogram: each worker adds to a copy of its own, and the
-// copies are added in the end. Whole numbers only: their sums are the same in any order.
+// copies are added in the end. Where calls tell how large the array is, they tell which of both ways it goes.
 #pragma once
 
 #include "plan/plan.h"

@@ -45,10 +45,13 @@ std::string words(const Kernel &kernel, ExprId condition) {
   if (e.op == Op::both)
     return words(kernel, e.args[0]) + " and " + words(kernel, e.args[1]);
   const bool negated = e.op == Op::logical_not;
-  const Expr &first = kernel.expr((negated ? kernel.expr(e.args[0]) : e).args[0]);
-  if (first.op == Op::block)
-    return (negated ? "there is one of " : "there are several ") + kernel.axes[first.axis].name;
-  return print(kernel, condition);
+  const Expr &asked = negated ? kernel.expr(e.args[0]) : e;
+  const Expr &first = kernel.expr(asked.args[0]);
+  if (first.op != Op::block)
+    return print(kernel, condition);
+  const bool any = kernel.expr(asked.args[1]).integer == 0;
+  return (any ? (negated ? "there are no " : "there are ") : (negated ? "there is one of " : "there are several ")) +
+         kernel.axes[first.axis].name;
 }
 } // namespace
 
@@ -66,11 +69,15 @@ ExprId count_of(Kernel &kernel, AxisId shares) {
   count.axis = shares;
   return kernel.add(std::move(count));
 }
+
+ExprId has_more(Kernel &kernel, AxisId shares, int64_t than) {
+  return make_op(kernel, Op::gt, Type::boolean, {count_of(kernel, shares), make_constant(kernel, Type::i64, than, 0)});
+}
 } // namespace
 
-ExprId has_several(Kernel &kernel, AxisId shares) {
-  return make_op(kernel, Op::gt, Type::boolean, {count_of(kernel, shares), make_constant(kernel, Type::i64, 1, 0)});
-}
+ExprId has_several(Kernel &kernel, AxisId shares) { return has_more(kernel, shares, 1); }
+
+ExprId has_any(Kernel &kernel, AxisId shares) { return has_more(kernel, shares, 0); }
 
 bool ShareLists::has_room() const { return kernel_.axes.size() < kMostAxes; }
 

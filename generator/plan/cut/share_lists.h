@@ -23,6 +23,9 @@ std::string condition_words(const Plan &plan, const Phase &phase);
 // Has what this axis counts several shares? A question of sizes.
 ExprId has_several(Kernel &kernel, AxisId shares);
 
+// Is there one at all?
+ExprId has_any(Kernel &kernel, AxisId shares);
+
 class ShareLists {
 public:
   explicit ShareLists(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
