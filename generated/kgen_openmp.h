@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 91
+#define KGEN_OPENMP_REVISION 92
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -1929,6 +1929,22 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   typename LanesOf<T, Active::kLanes>::type values;
   load_edge<kStep>(values, array, first, at, extent, active, outside);
   return values;
+}
+
+// What stands at these places of a row, `outside` where there is no such place. They follow each other as a
+// rule: then the lanes are loaded as they lie.
+template <class T, class Active>
+inline typename LanesOf<T, Active::kLanes>::type load_runs(
+    const T* row, const typename LanesOf<int64_t, Active::kLanes>::type& at, int64_t extent, Active active,
+    std::enable_if_t<true, T> outside) {
+  constexpr int N = Active::kLanes;
+  const int64_t first = at[0];
+  if (first >= 0 && first <= extent - N && all_lanes(at == positions<N>(first)))
+    return load(row + first, active);
+  T values[N] = {};
+  for (int lane = 0; lane < active.count; ++lane)
+    values[lane] = inside(at[lane], extent) ? row[at[lane]] : outside;
+  return load(values, AllLanes<N>{});
 }
 
 template <class T, class Active>

@@ -19,7 +19,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 91, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 92, KGEN_OTHER_REVISION);
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
@@ -147,15 +147,16 @@ void average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Stored<T>* 
                      (positions<kLanes64>(w) - j + 1) % 2 == 0 && Positions<kLanes64>{w - j + 1} >= 0 &&
                      (positions<kLanes64>(w) - j + 1) / 2 < floor_div(W - 1, 2) + 1);
                 if (any_lane(chosen)) {
+                  const int64_t p_at = (h - i + 1) / 2;
                   const auto d_y_at = gather<float>(w, chosen, [&](int64_t w_at) IN_SET {
-                    return inside((h - i + 1) / 2, P) && inside((w_at - j + 1) / 2, Q)
-                               ? to_value<T>(d_y[(bc * P + (h - i + 1) / 2) * Q + (w_at - j + 1) / 2])
+                    return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
+                               ? to_value<T>(d_y[(bc * P + p_at) * Q + (w_at - j + 1) / 2])
                                : 0.0f;
                   });
                   const auto count_at = gather<int64_t>(w, chosen, [&](int64_t w_at) IN_SET {
-                    return inside((h - i + 1) / 2, smaller(P, floor_div(H - 1, 2) + 1)) &&
+                    return inside(p_at, smaller(P, floor_div(H - 1, 2) + 1)) &&
                                    inside((w_at - j + 1) / 2, smaller(Q, floor_div(W - 1, 2) + 1))
-                               ? count[(h - i + 1) / 2 * Q + (w_at - j + 1) / 2]
+                               ? count[p_at * Q + (w_at - j + 1) / 2]
                                : 0;
                   });
                   sum_d_y += keep(chosen, d_y_at / convert<float>(count_at), 0.0f);

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 91, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 92, KGEN_OTHER_REVISION);
 #include "max_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_backward_openmp.cpp"
@@ -91,9 +91,10 @@ void max_pool_backward(const float* x, const float* y, const float* d_y, float* 
                   for (int64_t i = 0; i < 3; ++i) {
                     // One pass along j: sum_d_y.
                     for (int64_t j = 0; j < 3; ++j) {
+                      const int64_t p_at = (h - i + 1) / 2;
                       const auto y_at = gather<float>(w, active, [&](int64_t w_at) IN_SET {
-                        return inside((h - i + 1) / 2, P) && inside((w_at - j + 1) / 2, Q)
-                                   ? y[(bc * P + (h - i + 1) / 2) * Q + (w_at - j + 1) / 2]
+                        return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
+                                   ? y[(bc * P + p_at) * Q + (w_at - j + 1) / 2]
                                    : 0.0f;
                       });
                       const auto chosen =
@@ -105,14 +106,14 @@ void max_pool_backward(const float* x, const float* y, const float* d_y, float* 
                            load(&x[(bc * H + h) * W + w], active) == y_at);
                       if (any_lane(chosen)) {
                         const auto d_y_at = gather<float>(w, chosen, [&](int64_t w_at) IN_SET {
-                          return inside((h - i + 1) / 2, P) && inside((w_at - j + 1) / 2, Q)
-                                     ? d_y[(bc * P + (h - i + 1) / 2) * Q + (w_at - j + 1) / 2]
+                          return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
+                                     ? d_y[(bc * P + p_at) * Q + (w_at - j + 1) / 2]
                                      : 0.0f;
                         });
                         const auto count_x_at = gather<int64_t>(w, chosen, [&](int64_t w_at) IN_SET {
-                          return inside((h - i + 1) / 2, smaller(P, floor_div(H - 1, 2) + 1)) &&
+                          return inside(p_at, smaller(P, floor_div(H - 1, 2) + 1)) &&
                                          inside((w_at - j + 1) / 2, smaller(Q, floor_div(W - 1, 2) + 1))
-                                     ? count_x[(h - i + 1) / 2 * Q + (w_at - j + 1) / 2]
+                                     ? count_x[p_at * Q + (w_at - j + 1) / 2]
                                      : 0;
                         });
                         sum_d_y += keep(chosen, d_y_at / convert<float>(count_x_at), 0.0f);

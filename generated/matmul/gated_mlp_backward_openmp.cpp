@@ -6,14 +6,11 @@
 // Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 4: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
-// Phase 5: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
-// Phase 6: one thread computes d_gate, d_up, where there are several M_shares.
-// Phase 7: threads share H, K, neighbours along H, unless there are several M_shares.
-// Phase 8: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
-// Phase 9: one thread computes d_x, where there are several H_shares.
-// Phase 10: threads share M, K, neighbours along H, unless there are several H_shares.
-// Through the workspace: sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_x_part,
-//   sum_d_sum_x_along_k_x_part, sum_d_sum_x_along_k_up_part, sum_d_sum_x_gate_part.
+// Phase 5: threads share tiles of K x H, folded in registers from panels of both sides, packed once.
+// Phase 6: threads share tiles of K x H, folded in registers from panels of both sides, packed once.
+// Phase 7: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
+// Phase 8: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
+// Through the workspace: sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_along_k_up.
 // Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
 //   * M * K + 8 * H * K written.
 // Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 7 * M * H + 6 * M * H * K
@@ -29,7 +26,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 91, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 92, KGEN_OTHER_REVISION);
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_backward_openmp.cpp"
@@ -58,22 +55,19 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace : Workspace {
-  int64_t sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_x_part,
-      sum_d_sum_x_along_k_x_part, sum_d_sum_x_along_k_up_part, sum_d_sum_x_gate_part, sum_x_here_panels,
+  int64_t sum_x, value_sum_x, sum_x_along_k, d_hidden, d_sum_x, sum_d_sum_x_along_k_up, sum_x_here_panels,
       sum_x_here_own_panels, sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, d_hidden_here_panels,
-      d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels;
+      d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels, sum_d_sum_x_x_here_panels,
+      sum_d_sum_x_x_here_own_panels, sum_d_sum_x_along_k_x_panels, sum_d_sum_x_along_k_x_own_panels,
+      sum_d_sum_x_along_k_up_here_panels, sum_d_sum_x_along_k_up_here_own_panels, sum_d_sum_x_gate_panels,
+      sum_d_sum_x_gate_own_panels;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
-    const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
     sum_x = reserve(bytes, M * H, 4);
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
     d_sum_x = reserve(bytes, M * H, 4);
-    sum_d_sum_x_x_part = reserve(bytes, M_shares * K * H, 4);
-    sum_d_sum_x_along_k_x_part = reserve(bytes, M_shares * K * H, 4);
-    sum_d_sum_x_along_k_up_part = reserve(bytes, H_shares * M * K, 4);
-    sum_d_sum_x_gate_part = reserve(bytes, H_shares * M * K, 4);
+    sum_d_sum_x_along_k_up = reserve(bytes, M * K, 4);
     sum_x_here_panels =
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_here_own_panels = reserve(
@@ -90,6 +84,22 @@ struct GatedMlpBackwardWorkspace : Workspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+    sum_d_sum_x_x_here_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).right_bytes(), 1);
+    sum_d_sum_x_x_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).thread_bytes(false), 1);
+    sum_d_sum_x_along_k_x_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).right_bytes(), 1);
+    sum_d_sum_x_along_k_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).thread_bytes(false), 1);
+    sum_d_sum_x_along_k_up_here_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
+    sum_d_sum_x_along_k_up_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
+    sum_d_sum_x_gate_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
+    sum_d_sum_x_gate_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
     most_threads = workers_for({64});
   }
 };
@@ -98,19 +108,12 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                         const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down, int64_t M,
                         int64_t K, int64_t H, int64_t N, const GatedMlpBackwardWorkspace& space,
                         char* workspace, int64_t threads) {
-  const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
-  const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
   float* const sum_x = reinterpret_cast<float*>(workspace + space.sum_x);
   float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
   float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const d_sum_x = reinterpret_cast<float*>(workspace + space.d_sum_x);
-  float* const sum_d_sum_x_x_part = reinterpret_cast<float*>(workspace + space.sum_d_sum_x_x_part);
-  float* const sum_d_sum_x_along_k_x_part =
-      reinterpret_cast<float*>(workspace + space.sum_d_sum_x_along_k_x_part);
-  float* const sum_d_sum_x_along_k_up_part =
-      reinterpret_cast<float*>(workspace + space.sum_d_sum_x_along_k_up_part);
-  float* const sum_d_sum_x_gate_part = reinterpret_cast<float*>(workspace + space.sum_d_sum_x_gate_part);
+  float* const sum_d_sum_x_along_k_up = reinterpret_cast<float*>(workspace + space.sum_d_sum_x_along_k_up);
   char* const sum_x_here_panels = workspace + space.sum_x_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
     char* const sum_x_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_here_own_panels;
@@ -173,164 +176,77 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
             IN_SET { store_around(&d_down[h * N + n], active, sum_d_z_hidden, around_caches); });
     if (around_caches) finish_stores();
   });
-  if (M_shares > 1) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for (int64_t h = 0; h < H; ++h) {
-          for (int64_t k = 0; k < K; ++k) {
-            float sum_d_sum_x_x = 0.0f;
-            float sum_d_sum_x_along_k_x = 0.0f;
-            const int64_t m_begin = share_begin(m_share, M_shares, M, 64),
-                          m_end = share_begin(m_share + 1, M_shares, M, 64);
-            // One pass along this share of m: sum_d_sum_x_x and sum_d_sum_x_along_k_x.
-            for (int64_t m_block = m_begin; m_block < m_end; m_block += 4096) {
-              Sum<float, kLanes32> sum_d_sum_x_x_lanes = 0.0f;
-              Sum<float, kLanes32> sum_d_sum_x_along_k_x_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  m_block, smaller(m_block + 4096, m_end),
-                  [=, &sum_d_sum_x_x_lanes, &sum_d_sum_x_along_k_x_lanes](int64_t m, auto active) IN_SET {
-                    const auto x_here = load_every(&x[m * K + k], K, active);
-                    add_product(sum_d_sum_x_x_lanes, active, load_every(&d_sum_x[m * H + h], H, active),
-                                x_here);
-                    const auto d_sum_x_along_k = load_every(&d_hidden[m * H + h], H, active) *
-                                                 load_every(&value_sum_x[m * H + h], H, active);
-                    add_product(sum_d_sum_x_along_k_x_lanes, active, d_sum_x_along_k, x_here);
-                  });
-              sum_d_sum_x_x += across(sum_d_sum_x_x_lanes, Plus());
-              sum_d_sum_x_along_k_x += across(sum_d_sum_x_along_k_x_lanes, Plus());
-            }
-            sum_d_sum_x_x_part[(m_share * K + k) * H + h] = sum_d_sum_x_x;
-            sum_d_sum_x_along_k_x_part[(m_share * K + k) * H + h] = sum_d_sum_x_along_k_x;
-          }
-        }
-      }
-    });
-    for_lanes<kLanes32>(0, H, [=](int64_t h, auto active) IN_SET {
-      for (int64_t k = 0; k < K; ++k) {
-        Lanes<float, kLanes32> sum_d_sum_x_x = 0.0f;
-        Lanes<float, kLanes32> sum_d_sum_x_along_k_x = 0.0f;
-        // Puts the shares together, in order: sum_d_sum_x_x and sum_d_sum_x_along_k_x.
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_sum_x_x += load(&sum_d_sum_x_x_part[(m_share * K + k) * H + h], active);
-          sum_d_sum_x_along_k_x += load(&sum_d_sum_x_along_k_x_part[(m_share * K + k) * H + h], active);
-        }
-        store(&d_gate[k * H + h], active, sum_d_sum_x_x);
-        store(&d_up[k * H + h], active, sum_d_sum_x_along_k_x);
-      }
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for schedule(static) nowait)
-      for (int64_t h_first = 0; h_first < H; h_first += 256) {
-        for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
-          for (int64_t k = 0; k < K; ++k) {
-            Lanes<float, kLanes32> sum_d_sum_x_x = 0.0f;
-            Lanes<float, kLanes32> sum_d_sum_x_along_k_x = 0.0f;
-            for (int64_t m_first = 0; m_first < M; m_first += 4096) {
-              const int64_t m_end = smaller(m_first + 4096, M);
-              Lanes<float, kLanes32> sum_d_sum_x_x_in_block = 0.0f;
-              Lanes<float, kLanes32> sum_d_sum_x_along_k_x_in_block = 0.0f;
-              // One pass along m: sum_d_sum_x_x_in_block and sum_d_sum_x_along_k_x_in_block.
-              for (int64_t m = m_first; m < m_end; ++m) {
-                sum_d_sum_x_x_in_block =
-                    multiply_add(load(&d_sum_x[m * H + h], active), x[m * K + k], sum_d_sum_x_x_in_block);
-                const auto d_sum_x_along_k =
-                    load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
-                sum_d_sum_x_along_k_x_in_block =
-                    multiply_add(d_sum_x_along_k, x[m * K + k], sum_d_sum_x_along_k_x_in_block);
-              }
-              sum_d_sum_x_x += sum_d_sum_x_x_in_block;
-              sum_d_sum_x_along_k_x += sum_d_sum_x_along_k_x_in_block;
-            }
-            store(&d_gate[k * H + h], active, sum_d_sum_x_x);
-            store(&d_up[k * H + h], active, sum_d_sum_x_along_k_x);
-          }
+  const bool around_caches_d_gate = K * H * 4 >= kBeyondCaches;
+  char* const sum_d_sum_x_x_here_panels = workspace + space.sum_d_sum_x_x_here_panels;
+  in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_sum_x_x_here_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_sum_x_x_here_own_panels;
+    // Tiles of k x h stay in registers while they go down m: sum_d_sum_x_x_here.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_sum_x_x_here_panels, sum_d_sum_x_x_here_own_panels, {0, K}, {0, H}, {0, M}, 0.0f,
+        AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return x[m * K + k]; }},
+        [=](auto& right, int64_t m, int64_t h, auto active)
+            IN_SET { right = load(&d_sum_x[m * H + h], active); },
+        [=](auto& sum_d_sum_x_x_here, auto left, auto right)
+            IN_SET { sum_d_sum_x_x_here = multiply_add(right, left, sum_d_sum_x_x_here); },
+        [=](int64_t k, int64_t h, auto active, auto sum_d_sum_x_x_here)
+            IN_SET { store_around(&d_gate[k * H + h], active, sum_d_sum_x_x_here, around_caches_d_gate); });
+    if (around_caches_d_gate) finish_stores();
+  });
+  const bool around_caches_d_up = K * H * 4 >= kBeyondCaches;
+  char* const sum_d_sum_x_along_k_x_panels = workspace + space.sum_d_sum_x_along_k_x_panels;
+  in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_sum_x_along_k_x_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_sum_x_along_k_x_own_panels;
+    // Tiles of k x h stay in registers while they go down m: sum_d_sum_x_along_k_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_sum_x_along_k_x_panels, sum_d_sum_x_along_k_x_own_panels, {0, K}, {0, H}, {0, M},
+        0.0f, AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return x[m * K + k]; }},
+        [=](auto& right, int64_t m, int64_t h, auto active)
+            IN_SET { right = load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active); },
+        [=](auto& sum_d_sum_x_along_k_x, auto left, auto right)
+            IN_SET { sum_d_sum_x_along_k_x = multiply_add(right, left, sum_d_sum_x_along_k_x); },
+        [=](int64_t k, int64_t h, auto active, auto sum_d_sum_x_along_k_x)
+            IN_SET { store_around(&d_up[k * H + h], active, sum_d_sum_x_along_k_x, around_caches_d_up); });
+    if (around_caches_d_up) finish_stores();
+  });
+  char* const sum_d_sum_x_along_k_up_here_panels = workspace + space.sum_d_sum_x_along_k_up_here_panels;
+  in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_sum_x_along_k_up_here_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_sum_x_along_k_up_here_own_panels;
+    // Tiles of m x k stay in registers while they go down h: sum_d_sum_x_along_k_up_here.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_sum_x_along_k_up_here_panels, sum_d_sum_x_along_k_up_here_own_panels, {0, M},
+        {0, K}, {0, H}, 0.0f,
+        [=](int64_t m, int64_t h)
+            IN_SET -> float { return rounded(d_hidden[m * H + h] * value_sum_x[m * H + h]); },
+        AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
+                       IN_SET { right = load_every(&up[k * H + h], H, active); }},
+        [=](auto& sum_d_sum_x_along_k_up_here, auto left, auto right)
+            IN_SET { sum_d_sum_x_along_k_up_here = multiply_add(right, left, sum_d_sum_x_along_k_up_here); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_sum_x_along_k_up_here)
+            IN_SET { store(&sum_d_sum_x_along_k_up[m * K + k], active, sum_d_sum_x_along_k_up_here); });
+  });
+  const bool around_caches_d_x = M * K * 4 >= kBeyondCaches;
+  char* const sum_d_sum_x_gate_panels = workspace + space.sum_d_sum_x_gate_panels;
+  in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_sum_x_gate_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_sum_x_gate_own_panels;
+    // Tiles of m x k stay in registers while they go down h: sum_d_sum_x_gate.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_sum_x_gate_panels, sum_d_sum_x_gate_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
+        [=](int64_t m, int64_t h) IN_SET -> float { return d_sum_x[m * H + h]; },
+        AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
+                       IN_SET { right = load_every(&gate[k * H + h], H, active); }},
+        [=](auto& sum_d_sum_x_gate, auto left, auto right)
+            IN_SET { sum_d_sum_x_gate = multiply_add(right, left, sum_d_sum_x_gate); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_sum_x_gate) IN_SET {
+          store_around(&d_x[m * K + k], active,
+                       load(&sum_d_sum_x_along_k_up[m * K + k], active) + sum_d_sum_x_gate,
+                       around_caches_d_x);
         });
-      }
-    });
-  }
-  if (H_shares > 1) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
-        for (int64_t m = 0; m < M; ++m) {
-          for (int64_t k = 0; k < K; ++k) {
-            float sum_d_sum_x_along_k_up = 0.0f;
-            float sum_d_sum_x_gate = 0.0f;
-            const int64_t h_begin = share_begin(h_share, H_shares, H, 64),
-                          h_end = share_begin(h_share + 1, H_shares, H, 64);
-            // One pass along this share of h: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
-            for (int64_t h_block = h_begin; h_block < h_end; h_block += 4096) {
-              Sum<float, kLanes32> sum_d_sum_x_along_k_up_lanes = 0.0f;
-              Sum<float, kLanes32> sum_d_sum_x_gate_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  h_block, smaller(h_block + 4096, h_end),
-                  [=, &sum_d_sum_x_along_k_up_lanes, &sum_d_sum_x_gate_lanes](int64_t h, auto active) IN_SET {
-                    const auto d_sum_x_along_k =
-                        load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
-                    add_product(sum_d_sum_x_along_k_up_lanes, active, d_sum_x_along_k,
-                                load(&up[k * H + h], active));
-                    add_product(sum_d_sum_x_gate_lanes, active, load(&d_sum_x[m * H + h], active),
-                                load(&gate[k * H + h], active));
-                  });
-              sum_d_sum_x_along_k_up += across(sum_d_sum_x_along_k_up_lanes, Plus());
-              sum_d_sum_x_gate += across(sum_d_sum_x_gate_lanes, Plus());
-            }
-            sum_d_sum_x_along_k_up_part[(h_share * M + m) * K + k] = sum_d_sum_x_along_k_up;
-            sum_d_sum_x_gate_part[(h_share * M + m) * K + k] = sum_d_sum_x_gate;
-          }
-        }
-      }
-    });
-    for (int64_t m = 0; m < M; ++m) {
-      for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_sum_x_along_k_up = 0.0f;
-        Lanes<float, kLanes32> sum_d_sum_x_gate = 0.0f;
-        // Puts the shares together, in order: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
-        for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
-          sum_d_sum_x_along_k_up += load(&sum_d_sum_x_along_k_up_part[(h_share * M + m) * K + k], active);
-          sum_d_sum_x_gate += load(&sum_d_sum_x_gate_part[(h_share * M + m) * K + k], active);
-        }
-        store(&d_x[m * K + k], active, sum_d_sum_x_along_k_up + sum_d_sum_x_gate);
-      });
-    }
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * H * 8 >= kBeyondCaches;
-          float sum_d_sum_x_along_k_up = 0.0f;
-          float sum_d_sum_x_gate = 0.0f;
-          // One pass along h: sum_d_sum_x_along_k_up and sum_d_sum_x_gate.
-          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_sum_x_along_k_up_lanes = 0.0f;
-            Sum<float, kLanes32> sum_d_sum_x_gate_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                h_block, smaller(h_block + 4096, H),
-                [=, &sum_d_sum_x_along_k_up_lanes, &sum_d_sum_x_gate_lanes](int64_t h, auto active) IN_SET {
-                  if (from_memory) prefetch_soon(2048, &gate[k * H + h]);
-                  if (from_memory) prefetch_soon(2048, &up[k * H + h]);
-                  const auto d_sum_x_along_k =
-                      load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active);
-                  add_product(sum_d_sum_x_along_k_up_lanes, active, d_sum_x_along_k,
-                              load(&up[k * H + h], active));
-                  add_product(sum_d_sum_x_gate_lanes, active, load(&d_sum_x[m * H + h], active),
-                              load(&gate[k * H + h], active));
-                });
-            sum_d_sum_x_along_k_up += across(sum_d_sum_x_along_k_up_lanes, Plus());
-            sum_d_sum_x_gate += across(sum_d_sum_x_gate_lanes, Plus());
-          }
-          d_x[m * K + k] = sum_d_sum_x_along_k_up + sum_d_sum_x_gate;
-        }
-      }
-    });
-  }
+    if (around_caches_d_x) finish_stores();
+  });
 }
 
 // Where the intermediates lie in the workspace.

@@ -324,7 +324,7 @@ TEST_CASE("whole numbers wrap where they may leave their type, and are plain whe
   CHECK(has(text("i64", "(index(N) + x) * 3"), "wrapping_multiply(wrapping_add(n, x[m * N + n]), int64_t{3})"));
 }
 
-TEST_CASE("each worker adds to a small array of whole numbers in a copy of its own") {
+TEST_CASE("each worker adds to a small array in a copy of its own") {
   auto text = [](const std::string &type, const std::string &bins, const std::string &more) {
     return openmp_text("kernel = \"count\"\ninputs.x = \"u8[N]\"\noutputs.c = { type = \"" + type + "[K=" + bins +
                        "]\"" + more + " }\nbody = '''\nc = 0;\nat(c, K = x) += 1;\n'''\n");
@@ -334,7 +334,12 @@ TEST_CASE("each worker adds to a small array of whole numbers in a copy of its o
   CHECK(has(copied, "c_copy[n_share * 256 + int64_t(x[n])] = wrapping_add(c_copy[n_share * 256 + int64_t(x[n])], 1)"));
   CHECK(has(copied, "c_sum += load(&c_copy[n_share * 256 + k], active)"));
   CHECK(text("i32", "70000", "").find("c_copy") == std::string::npos);
-  CHECK(text("f32", "256", ", atomic = true").find("c_copy") == std::string::npos);
+  CHECK(has(text("f32", "256", ", atomic = true"), "c_copy[n_share * 256 + int64_t(x[n])] + 1.0f"));
+  CHECK(text("f16", "256", ", atomic = true").find("c_copy") == std::string::npos);
+  const std::string asked = text("i32", "N", ""); // the call tells whether it is small
+  CHECK(has(asked, "if (N_shares > 0) {"));
+  CHECK(has(asked, "} else {"));
+  CHECK(has(asked, "atomic_add(&c[int64_t(x[n])], 1)"));
 }
 
 TEST_CASE("a loop of each element's own length goes on until no lane is left, and jumps take lanes away") {

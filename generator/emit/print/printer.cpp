@@ -337,6 +337,8 @@ Code Printer::window_edge(const Expr &e) {
 
 Code Printer::expression(ExprId id) {
   const Expr &e = kernel.expr(id);
+  if (const auto place = places.find(id); place != places.end())
+    return {place->second};
   if (const std::optional<bool> known = known_answer(kernel, id)) // compilers warn about such comparisons
     return {*known ? "true" : "false"};
   auto arg = [&](size_t i) { return expression(e.args[i]); };

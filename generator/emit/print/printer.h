@@ -142,8 +142,9 @@ public:
   Storage::Kind kind_of(VarId var) const {
     return own.count(var) != 0 ? Storage::Kind::scalar : plan.storage[var].kind;
   }
-  std::set<VarId> by_lane; // vectors of which one lane is meant, whose number is `lane`
-  std::string takes_part;  // the condition under which the point takes part in folds; empty: it does
+  std::set<VarId> by_lane;              // vectors of which one lane is meant, whose number is `lane`
+  std::map<ExprId, std::string> places; // coordinates that have been computed: their variables
+  std::string takes_part;               // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
 

@@ -64,7 +64,8 @@ public:
   }
 
 private:
-  // One total, of numbers that are there before the nest begins.
+  // One total, of numbers that are there before the nest begins. Rows of lengths of their own that all belong to the
+  // depth are no rectangle, of which a position could be counted.
   bool is_plain_fold() const {
     const PlanNode &step = nest_.step;
     if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone ||
@@ -74,7 +75,10 @@ private:
     for (const PlanNode &loop : nest_.depth)
       depth |= AxisSet::of(loop.axis);
     const std::set<VarId> set = targets_of({root_});
-    bool fits = step.reduced == depth;
+    bool fits = step.reduced == depth && std::ranges::none_of(depth.list(), [&](AxisId id) {
+                  const Axis &axis = kernel_.axes[id];
+                  return axis.ragged != kNone && depth.contains(axis.over);
+                });
     const auto look = [&](ExprId id) {
       const Expr &e = kernel_.expr(id);
       fits = fits && ((e.op != Op::read && e.op != Op::element) || set.count(e.ref) == 0);
@@ -381,7 +385,8 @@ std::vector<AxisId> rows_of(const PlanNode &nest) {
   return out;
 }
 
-// Makes a phase one; false: it is none.
+} // namespace
+
 bool contract(Plan &plan, Phase &phase) {
   const std::optional<int> shared = Contractions(plan, phase.nodes.front()).run();
   if (!shared)
@@ -393,8 +398,6 @@ bool contract(Plan &plan, Phase &phase) {
   return LaneAnalysis(plan).possible(columns);
 }
 
-} // namespace
-
 bool make_contraction(Plan &plan, PlanNode &rows) {
   return Contractions(plan, rows).run() == 0 && LaneAnalysis(plan).possible(column_loop(rows));
 }
@@ -403,104 +406,6 @@ const PlanNode &nest_of(const Phase &phase) { return *leading_loops(phase.nodes.
 
 const PlanNode &column_loop(const PlanNode &nest) { return *loops_of(nest).back(); }
 PlanNode &column_loop(PlanNode &nest) { return const_cast<PlanNode &>(column_loop(std::as_const(nest))); }
-
-namespace {
-
-// The list inside so many loops that stand around each other, and those.
-const Nodes &inner_list(const Phase &phase, int count, Nodes &loops) {
-  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), count);
-  for (const PlanNode *loop : around)
-    loops.push_back(without_body(*loop));
-  return around.back()->body;
-}
-
-bool keeps_no_arrays(const Plan &plan) {
-  for (size_t v = 0; v < plan.storage.size(); ++v)
-    if (plan.storage[v].kind == Storage::Kind::program && !plan.kernel.vars[v].array.empty())
-      return false;
-  return true;
-}
-
-// What stands in the loops around a contraction: before it, it, and after it.
-struct Parts {
-  Nodes before, alone, after;
-};
-
-// What comes before comes after, where that is as well: one phase less.
-void move_back(const Kernel &kernel, Parts &parts) {
-  if (!may_exchange(accesses_of(kernel, parts.before), accesses_of(kernel, parts.alone)))
-    return;
-  parts.before.insert(parts.before.end(), parts.after.begin(), parts.after.end());
-  parts.after = std::exchange(parts.before, {});
-}
-
-// The plan in which the parts of the phase are phases; none where the second is no contraction then.
-std::optional<Plan> in_phases(Plan plan, size_t phase, const Nodes &loops, Parts parts) {
-  move_back(plan.kernel, parts);
-  std::vector<Phase> phases;
-  size_t alone = phase;
-  for (const Nodes *list : {&parts.before, &parts.alone, &parts.after}) {
-    if (list->empty())
-      continue;
-    if (list == &parts.alone)
-      alone += phases.size();
-    phases.push_back(plan.phases[phase]);
-    phases.back().nodes = {wrapped(loops, *list)};
-    phases.back().split = leading_parallel_loops(phases.back().nodes.front());
-  }
-  const auto place = plan.phases.erase(plan.phases.begin() + static_cast<std::ptrdiff_t>(phase));
-  plan.phases.insert(place, phases.begin(), phases.end());
-  place_variables(plan);
-  Plan contracted = plan;
-  Phase &middle = contracted.phases[alone];
-  const bool fits = keeps_no_arrays(plan) && contract(contracted, middle) && middle.split == 0;
-  return fits ? std::optional(std::move(plan)) : std::nullopt;
-}
-
-// The plan in which the contraction in statement `at` of the phase's list is a phase of its own, with what stands in
-// its loop if it can be. None where there is none.
-std::optional<Plan> part(const Plan &plan, size_t phase, int around, size_t at) {
-  Nodes loops;
-  const Nodes list = inner_list(plan.phases[phase], around, loops);
-  const auto here = list.begin() + static_cast<std::ptrdiff_t>(at);
-  const Parts parts = {Nodes(list.begin(), here), {*here}, Nodes(here + 1, list.end())};
-  if (is_parallel_loop(*here) && list.size() > 1)
-    if (std::optional<Plan> whole = in_phases(plan, phase, loops, parts))
-      return whole;
-  Plan other = plan;
-  const std::optional<FoldAlone> fold = take_out_fold(other, *here);
-  if (!fold)
-    return std::nullopt;
-  Parts taken = {parts.before, {fold->alone}, parts.after};
-  taken.after.insert(taken.after.begin(), fold->rest.begin(), fold->rest.end());
-  return in_phases(std::move(other), phase, loops, taken);
-}
-
-// The first contraction beside other statements.
-std::optional<Plan> part_any(const Plan &plan, size_t phase) {
-  for (int around : work_lists(plan.phases[phase])) {
-    Nodes loops;
-    const Nodes &list = inner_list(plan.phases[phase], around, loops);
-    if (std::any_of(list.begin(), list.end(), jumps_out))
-      return std::nullopt;
-    for (size_t at = 0; at < list.size(); ++at)
-      if (list[at].kind == PlanNode::Kind::loop && contains_loop(list[at].body))
-        if (std::optional<Plan> parted = part(plan, phase, around, at))
-          return parted;
-  }
-  return std::nullopt;
-}
-
-} // namespace
-
-void part_contractions(Plan &plan) {
-  if (!wants_lanes(plan.kernel))
-    return;
-  for (size_t phase = 0; phase < plan.phases.size(); ++phase)
-    if (plan.phases[phase].kind == Phase::Kind::parallel)
-      if (std::optional<Plan> parted = part_any(plan, phase))
-        plan = std::move(*parted); // what came before it is a phase without one, and what comes after is asked next
-}
 
 namespace {
 

@@ -18,6 +18,9 @@ void part_contractions(Plan &plan);
 // two numbers, `left` and `right`, that are set right before it.
 void find_contractions(Plan &plan);
 
+// Makes a phase one; false: it is none.
+bool contract(Plan &plan, Phase &phase);
+
 // What is wanted of a loop over rows that may be one: its loops in order and marked, or nothing. Such as the axis has
 // loops around them already.
 bool make_contraction(Plan &plan, PlanNode &rows);

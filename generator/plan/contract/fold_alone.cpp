@@ -33,7 +33,9 @@ PlanNode wrapped(const Nodes &loops, Nodes body) {
 
 std::vector<int> work_lists(const Phase &phase) {
   const Nodes &list = leading_loops(phase.nodes.front(), phase.split).back()->body;
-  const auto folds = std::count_if(list.begin(), list.end(), [](const PlanNode &n) { return contains_loop({n}); });
+  int folds = 0;
+  for (const PlanNode &node : list)
+    for_each_node(node, [&](const PlanNode &n) { folds += n.kind == PlanNode::Kind::fold_step; });
   std::vector<int> out = {phase.split};
   if (folds > 1 && phase.split > 1)
     out.push_back(phase.split - 1);

@@ -140,7 +140,7 @@ private:
       AxisSet lanes = node.lanes - open;
       const AxisSet kept = lanes - node.reduced;
       if (node.kind == PlanNode::Kind::fold_step)
-        lanes = kept.empty() ? outermost(lanes) : kept;
+        lanes = kept.empty() ? outermost(lanes - waiting(lanes, open)) : kept;
       // A scan goes along its own axis last, so that the carry is one value.
       if (node.kind == PlanNode::Kind::scan_step && !(lanes - AxisSet::of(node.axis)).empty())
         lanes -= AxisSet::of(node.axis);
@@ -154,11 +154,15 @@ private:
       if (!needed.empty())
         out = needed;
     }
-    for (AxisId axis : out.list()) {
-      const Axis &a = kernel_.axes[axis];
-      if (a.ragged != kNone && !open.contains(a.over))
-        out -= AxisSet::of(axis);
-    }
+    return out - waiting(out, open);
+  }
+
+  // Those of which each row has positions of its own, which are known inside the loop over the rows.
+  AxisSet waiting(AxisSet axes, AxisSet open) const {
+    AxisSet out;
+    for (AxisId axis : axes.list())
+      if (const Axis &a = kernel_.axes[axis]; a.ragged != kNone && !open.contains(a.over))
+        out |= AxisSet::of(axis);
     return out;
   }
 
@@ -287,9 +291,8 @@ private:
     if (!candidates(item, open).contains(axis)) {
       // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
       if (is_composite(item.node) && !item.jumps) {
-        const Axis &a = kernel_.axes[axis];
-        const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
-        return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis, open);
+        return waiting(AxisSet::of(axis), open).empty() && lanes_inside(item.node).contains(axis) &&
+               may_surround(item, axis, open);
       }
       return false;
     }

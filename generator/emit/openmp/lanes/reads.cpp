@@ -8,6 +8,7 @@
 #include "emit/target_file.h"
 #include "ir/evaluate.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/width.h"
 
 namespace kgen {
@@ -190,6 +191,93 @@ std::string name_of_gathered(LaneScope &lanes, const std::string &text, const Ex
   return name;
 }
 
+// Can it be computed wherever it stands, of numbers at hand alone, and is it more than a line can bear twice? Where
+// lanes differ: does it choose, as what is mirrored or cut off does?
+bool is_worth_a_name(LaneScope &lanes, ExprId id) {
+  constexpr int kFewOperations = 2;
+  int operations = 0;
+  bool at_hand = true, chooses = false;
+  walk(lanes.kernel, id, [&](ExprId at) {
+    const Expr &e = lanes.expr(at);
+    const bool is_choice = e.op == Op::choose || e.op == Op::both || e.op == Op::either;
+    at_hand = at_hand && e.op != Op::table && e.op != Op::element && e.op != Op::row_of && e.op != Op::inside &&
+              (e.op != Op::read || lanes.kind_of(e.ref) == Storage::Kind::scalar) &&
+              (e.args.empty() || e.op == Op::cast || is_choice || has_vector_form(lanes.kernel, e));
+    operations += !e.args.empty() && e.op != Op::cast;
+    chooses = chooses || is_choice || e.op == Op::min || e.op == Op::max || e.op == Op::clamp;
+    return at_hand;
+  });
+  return at_hand && (lanes.varies(id) ? chooses : operations >= kFewOperations);
+}
+
+// A coordinate that takes some computing is a variable, of each lane where it varies: it is computed once, though what
+// is read asks first whether it lies inside. Empty: it needs none.
+std::string name_of_coordinate(LaneScope &lanes, const Coordinate &c) {
+  if (is_identity(lanes.kernel, c) || !is_worth_a_name(lanes, c.value))
+    return "";
+  const std::string value = lanes.placed(Standing::elsewhere, [&] { return on_lanes(lanes, c.value).text; });
+  std::string &name = lanes.reads.gathered[value];
+  if (name.empty()) {
+    name = lanes.names.claim(lanes.printer.axis_name(c.axis), "_at");
+    lanes.add("const " + std::string(lanes.varies(c.value) ? "auto " : "int64_t ") + name + " = " + value + ";");
+  }
+  return name;
+}
+
+// What the coordinates are called until the read is printed.
+std::map<ExprId, std::string> names_of_coordinates(LaneScope &lanes, const Expr &e) {
+  std::map<ExprId, std::string> out;
+  if (e.op == Op::read)
+    for (const Coordinate &c : e.coords)
+      if (const std::string name = name_of_coordinate(lanes, c); !name.empty())
+        out[c.value] = name + (lanes.varies(c.value) ? "[lane]" : "");
+  return out;
+}
+
+// A read at computed places of the last dimension, which the lanes go along in runs, as a rule: rolled, mirrored, cut
+// off. None: it has another form.
+std::optional<Code> load_runs(LaneScope &lanes, const Expr &e) {
+  const Var &var = lanes.kernel.vars[e.ref];
+  if (e.op != Op::read || lanes.kind_of(e.ref) != Storage::Kind::argument || var.strided || var.dims.empty() ||
+      var.type == Type::boolean || (is_half(var.type) && var.outside != 0))
+    return std::nullopt;
+  const size_t last = var.dims.size() - 1;
+  const Dim &dim = var.dims[last];
+  const Coordinate *const along = find_coordinate(e.coords, dim.axis);
+  if (along == nullptr || !dim.whole || is_packed_row(lanes.kernel, var, last))
+    return std::nullopt;
+  for (const Dim &other : var.dims) // lanes share all else
+    if (const Coordinate *const given = find_coordinate(e.coords, other.axis);
+        &other != &dim && (given == nullptr ? other.axis == lanes.axis : lanes.varies(given->value)))
+      return std::nullopt;
+  std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
+  const auto at = places.find(along->value);
+  if (at == places.end() || !at->second.ends_with("]"))
+    return std::nullopt;
+  const std::string name = at->second.substr(0, at->second.find('['));
+  at->second = "0";
+  std::swap(lanes.printer.places, places);
+  const std::string row = lanes.element(e.ref, e.coords);
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (!e.safe)
+    lanes.printer.index_text(e.ref, e.coords, &checks);
+  std::swap(lanes.printer.places, places);
+  std::erase_if(checks, [](const auto &check) { return check.first == "0"; });
+  lanes.note(var.type);
+  lanes.note(Type::i64);
+  const std::string outside =
+      lanes.reads.as_bits ? lanes.printer.bits_of_half(var.outside, var.type)
+                          : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  const std::string text =
+      widened_half(lanes,
+                   lanes.helper("load_runs") + "(&" + row + ", " + name + ", " + lanes.printer.size_text(dim.extent) +
+                       ", " + lanes.masks.active + ", " + (is_half(var.type) ? "0" : outside) + ")",
+                   var.type);
+  if (checks.empty())
+    return Code{text};
+  return Code{lanes.printer.inside(checks).text + " ? " + text + " : " + outside, binding::kChoose};
+}
+
 } // namespace
 
 Code read_on_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
@@ -256,6 +344,8 @@ Code row_of(LaneScope &lanes, const Expr &e, ExprId id) {
 
 Code gather(LaneScope &lanes, ExprId id) {
   const Expr &e = lanes.expr(id);
+  if (const std::optional<Code> runs = load_runs(lanes, e))
+    return lanes.reads.place == Standing::within ? Code{name_of_gathered(lanes, runs->text, e)} : *runs;
   lanes.note(e.type);
   std::set<VarId> vectors;
   walk(lanes.kernel, id, [&](ExprId at) {
@@ -264,15 +354,20 @@ Code gather(LaneScope &lanes, ExprId id) {
       vectors.insert(inner.ref);
     return true;
   });
-  const std::string lane = vectors.empty() ? "" : ", int lane";
+  std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
+  const bool by_lane =
+      !vectors.empty() || std::ranges::any_of(places, [](const auto &place) { return place.second.ends_with("]"); });
+  const std::string lane = by_lane ? ", int lane" : "";
   const std::string first = lanes.printer.axis_name(lanes.axis);
   std::string &own = lanes.reads.one_of[lanes.axis]; // not the name of the first: products are compiled with -Wshadow
   if (own.empty())
     own = lanes.names.claim(first, "_at");
   lanes.printer.rename_axis(lanes.axis, own);
   std::swap(lanes.printer.by_lane, vectors);
+  std::swap(lanes.printer.places, places);
   const std::string text =
       lanes.reads.as_bits ? lanes.printer.unconverted(id, lanes.type(e.ref))->text : lanes.scalar(id).text;
+  std::swap(lanes.printer.places, places);
   std::swap(lanes.printer.by_lane, vectors);
   lanes.printer.rename_axis(lanes.axis, first);
   const std::string point = mentions_word(text, own) ? " " + own : "";
