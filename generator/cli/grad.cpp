@@ -132,8 +132,8 @@ std::optional<BackwardSpec> backward_of(const Options &options, const std::strin
   out->forward = forward_text;
   for (const std::string &name : save.names)
     if (out->reads.count(name) == 0) {
-      diags.add(DiagId::grad_not_saved, spec.kernel_place, {name, "the gradient does not need it"}).help =
-          "leave it out of --save";
+      diags.add(DiagId::grad_not_saved, spec.kernel_place, {name, "the gradient would not read it"}).help =
+          "leave it out of --save; greatest and least values are found again anyway, with where they stand";
       return std::nullopt;
     }
   return out;

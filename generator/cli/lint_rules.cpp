@@ -60,6 +60,20 @@ bool is_inline(const Linted &linted) {
   return spec.functions.given() && spec.functions.place.file == spec.path;
 }
 
+bool has_rest(const OperandDecl &operand) {
+  return std::ranges::any_of(operand.dims, [](const DimDecl &dim) { return dim.kind == DimDecl::Kind::rest; });
+}
+
+// Does it alone tell what `...` stands for, as others that have it may be absent?
+bool tells_the_rest(const Spec &spec, const OperandDecl &operand) {
+  const auto tells = [&](const OperandDecl &other, bool optional) {
+    return &other != &operand && other.role == Role::input && has_rest(other) && other.optional == optional;
+  };
+  return has_rest(operand) && !operand.optional &&
+         std::ranges::any_of(spec.operands, [&](const OperandDecl &other) { return tells(other, true); }) &&
+         std::ranges::none_of(spec.operands, [&](const OperandDecl &other) { return tells(other, false); });
+}
+
 // A name that no text mentions is not used. (One that is mentioned may still be useless; that is not claimed.)
 void find_unused_names(const Linted &linted, Diagnostics &diags) {
   const Spec &spec = linted.compiled.spec;
@@ -72,7 +86,7 @@ void find_unused_names(const Linted &linted, Diagnostics &diags) {
       diags.add(DiagId::lint_unused, place, {what, name, "used"});
   };
   for (const OperandDecl &operand : spec.operands)
-    if (operand.role != Role::output)
+    if (operand.role != Role::output && !tells_the_rest(spec, operand))
       ask(operand.role == Role::input ? "input" : "scratch", operand.name, operand.place);
   for (const Scalar &scalar : spec.scalars)
     ask("scalar", scalar.name, scalar.place);

@@ -65,14 +65,33 @@ private:
     return out;
   }
 
-  bool is_used(const std::string &name) const { return document_.used.count(name) != 0; }
+  bool is_used(const std::string &name) const {
+    return document_.used.count(name) != 0 || (gives_shape_ != nullptr && gives_shape_->name == name);
+  }
   bool is_differentiated(const std::string &name) const {
     const auto &list = document_.differentiated;
     return std::find(list.begin(), list.end(), name) != list.end();
   }
 
+  // Several gradients of outputs are optional, and none of them need be there. What `...` stands for, some array must
+  // tell: an input that the body does not read, where it reads none.
+  void find_shape() {
+    const auto tells = [](const OperandDecl &operand) {
+      return !operand.optional &&
+             std::ranges::any_of(operand.dims, [](const DimDecl &dim) { return dim.kind == DimDecl::Kind::rest; });
+    };
+    if (document_.differentiated.size() < 2 || std::ranges::any_of(spec_.operands, [&](const OperandDecl &operand) {
+          return is_used(operand.name) && tells(operand);
+        }))
+      return;
+    const auto found = std::ranges::find_if(
+        spec_.operands, [&](const OperandDecl &operand) { return operand.role == Role::input && tells(operand); });
+    gives_shape_ = found == spec_.operands.end() ? nullptr : &*found;
+  }
+
   // The arrays of the backward kernel: what names an axis there.
   void find_arrays() {
+    find_shape();
     for (const OperandDecl &operand : spec_.operands) {
       const bool has_gradient = std::any_of(document_.outputs.begin(), document_.outputs.end(),
                                             [&](const GradientOutput &output) { return output.of == operand.name; });
@@ -316,6 +335,7 @@ private:
   const Spec &spec_;
   const Document &document_;
   std::string out_;
+  const OperandDecl *gives_shape_ = nullptr;
   std::vector<const OperandDecl *> arrays_;
   std::set<std::string> axes_, in_formulas_; // that arrays name; that ranges and other axes name
 };

@@ -90,6 +90,9 @@ private:
       return refuse(name, "it is declared within a block", local->place, "declare it outside of loops and branches");
     if (!local->dims.empty())
       return refuse(name, "it is a local array", local->place, "make the array an axis of the kernel");
+    if (is_set_in_loop(bodies_[0].statements, name, false))
+      return refuse(name, "a loop sets it", local->place,
+                    "copy it behind the loop, as `real " + name + "_behind = " + name + ";`, and save that");
     if (!kernels_[0].grid.empty())
       return refuse(name, "each step of the grid has its own", local->place,
                     "write the kernel over whole axes, without the grid");
@@ -132,6 +135,16 @@ private:
     });
   }
 
+  bool is_set_in_loop(const std::vector<body::Stmt> &list, const std::string &name, bool in_loop) const {
+    return std::ranges::any_of(list, [&](const body::Stmt &stmt) {
+      const bool loops = in_loop || stmt.kind == body::Stmt::Kind::loop;
+      const bool sets = stmt.kind == body::Stmt::Kind::assign && stmt.target.kind == body::Expr::Kind::local &&
+                        bodies_[0].locals[static_cast<size_t>(stmt.target.local)].name == name;
+      return (in_loop && sets) || is_set_in_loop(stmt.step, name, loops) || is_set_in_loop(stmt.body, name, loops) ||
+             is_set_in_loop(stmt.otherwise, name, in_loop);
+    });
+  }
+
   // real a = ..., b = ...;
   bool declares_more(size_t at) const {
     int depth = 0;
@@ -160,8 +173,10 @@ private:
 
   std::string brackets(const std::string &name) const {
     const Kernel &kernel = kernels_[0];
+    const Place &declared = local_of(bodies_[0], name)->place; // functions may have locals of that name, too
     const auto var = std::find_if(kernel.vars.begin(), kernel.vars.end(), [&](const Var &v) {
-      return v.kind == Var::Kind::local && v.named && v.name == name;
+      return v.kind == Var::Kind::local && v.place.file == declared.file && v.place.line == declared.line &&
+             v.place.column == declared.column;
     });
     std::map<std::string, const Axis *> along;
     if (var != kernel.vars.end())

@@ -1,5 +1,7 @@
-// Shift a value by t. What depends on it is then changed by adding t times a number, or by a factor exp(t) to the power
-// of a number; where neither is known, the value is no steady one.
+// Shift a value by t, another one for each of its lanes. What depends on it is then changed by adding t times a number,
+// or by a factor exp(t) to the power of a number; where neither is known, the value is no steady one. Which lane's t it
+// is: its own, or that which a place says, as for the elements of a segment. A fold over those of one place has its own
+// again.
 #include "grad/shift.h"
 
 #include <cmath>
@@ -11,8 +13,9 @@ namespace {
 using Kind = Node::Kind;
 
 struct Change {
-  enum class Kind { none, adds, times, any } kind = Kind::none;
+  enum class Kind { none, adds, times } kind = Kind::none;
   double number = 0;
+  NodeId place = kNoNode; // the lane, along the axis that it has been read along; none: its own
   bool operator==(const Change &) const = default;
 };
 using Known = std::optional<Change>;
@@ -49,14 +52,73 @@ private:
       return Change{};
     switch (n.kind) {
     case Kind::op:
-      return operation(n);
+      return at_one_place(operation(n), n);
     case Kind::choose:
-      return choice(n);
+      return at_one_place(choice(n), n);
+    case Kind::cast:
+      return kgen::is_floating(n.type) ? change(n.args[0]) : std::nullopt;
+    case Kind::at:
+      return elsewhere(n);
     case Kind::fold:
       return fold(n);
     default:
       return std::nullopt;
     }
+  }
+
+  // Of what is changed alike: by one lane's t.
+  Known at_one_place(Known result, const Node &n) const {
+    std::optional<NodeId> place;
+    for (NodeId arg : n.args)
+      if (const Known &c = change(arg); c && c->kind != Change::Kind::none) {
+        if (place && *place != c->place)
+          return std::nullopt;
+        place = c->place;
+      }
+    if (result && result->kind != Change::Kind::none)
+      result->place = *place;
+    return result;
+  }
+
+  NodeId without_casts(NodeId id) const {
+    while (graph_.node(id).kind == Kind::cast)
+      id = graph_.node(id).args[0];
+    return id;
+  }
+
+  // Read along one axis of what is shifted, the lanes' t are those of other places.
+  Known elsewhere(const Node &n) const {
+    Known out = change(n.args[0]);
+    AxisSet along;
+    for (size_t i = 0; i < n.places.size(); ++i) {
+      if (change(n.args[i + 1]) != Known(Change{}))
+        return std::nullopt;
+      along |= AxisSet::of(n.places[i]);
+    }
+    if (!out || out->place != kNoNode)
+      return out && (graph_.axes(out->place) & along).empty() ? out : std::nullopt;
+    along = along & graph_.axes(of_);
+    if (along.count() > 1)
+      return std::nullopt;
+    for (size_t i = 0; i < n.places.size(); ++i)
+      if (along.contains(n.places[i]))
+        out->place = without_casts(n.args[i + 1]);
+    return out;
+  }
+
+  // Does it hold for the lanes of a place that is the own one?
+  bool is_own_place(NodeId condition, NodeId place, AxisSet reduced) const {
+    const Node &c = graph_.node(condition);
+    if (c.kind == Kind::both)
+      return is_own_place(c.args[0], place, reduced) || is_own_place(c.args[1], place, reduced);
+    if (c.kind != Kind::op || c.op != Op::eq)
+      return false;
+    const auto is_own = [&](NodeId id) {
+      const Node &lane = graph_.node(without_casts(id));
+      return lane.kind == Kind::index && graph_.axes(of_).contains(lane.axis) && !reduced.contains(lane.axis);
+    };
+    return (without_casts(c.args[0]) == place && is_own(c.args[1])) ||
+           (without_casts(c.args[1]) == place && is_own(c.args[0]));
   }
 
   Known operation(const Node &n) const {
@@ -125,15 +187,18 @@ private:
       return std::nullopt;
     if (!(graph_.axes(of_) & n.reduced).empty())
       return std::nullopt; // lanes are shifted by different numbers
-    const Known a = change(n.args[0]);
-    const auto added = as_added(a), factor = as_factor(a);
-    if (n.monoid == Monoid::sum)
-      return factor ? times(*factor) : std::nullopt;
-    if (n.monoid == Monoid::mean)
-      return factor ? times(*factor) : added ? adds(*added) : std::nullopt;
-    if (n.monoid == Monoid::max || n.monoid == Monoid::min)
-      return factor ? times(*factor) : added ? adds(*added) : std::nullopt;
-    return std::nullopt;
+    Known a = change(n.args[0]);
+    if (!a)
+      return std::nullopt;
+    if (!(graph_.axes(a->place) & n.reduced).empty()) {
+      if (n.args.size() < 2 || !is_own_place(n.args[1], a->place, n.reduced))
+        return std::nullopt;
+      a->place = kNoNode;
+    }
+    const bool adds_up = n.monoid == Monoid::sum && a->kind == Change::Kind::adds;
+    const bool is_known =
+        n.monoid == Monoid::sum || n.monoid == Monoid::mean || n.monoid == Monoid::max || n.monoid == Monoid::min;
+    return is_known && !adds_up ? a : std::nullopt;
   }
 
   const Graph &graph_;

@@ -144,6 +144,8 @@ COMMANDS = {
     "KG0603_save": grad(with_body("real part = exp(x); z = part / (1 + part);"), BAD_SPEC, "--save", "prt"),
     "KG0609_block": grad(with_body("z = x; if (x > 0) { real part = exp(x); z = part / (1 + part); }"), BAD_SPEC, "--save", "part"),
     "KG0609_two": grad(with_body("real part = exp(x), more = 1 + part; z = part / more;"), BAD_SPEC, "--save", "part"),
+    "KG0609_set_in_loop": grad(with_body("real part = x; for (int i = 0; i < 3; ++i) part = part * x; z = part;"), BAD_SPEC,
+                               "--save", "part"),
     "KG0609_not_needed": grad(with_body("real part = 2 * x; z = part;"), BAD_SPEC, "--save", "part"),
     "KG0610_products": grad(
         'kernel = "copy"\ninputs.x = "f32[M, K]"\ninputs.y = "f32[K, N]"\noutputs.z = "f32[M, N]"\n'

@@ -40,6 +40,14 @@ CASES = {
         "s", 'inputs.q = "T[N, D=3]"\ninputs.k = "T[M=2 * N, D=3]"\noutputs.o = "T[N]"\n'
         "body = 'real s = exp(q) * k; o = sum(s * s, M, D);'\n",
         ['outputs.s = "real[N, D=3, M=2 * N]"\n'], []),
+    "a local of the name that one of the library's functions has": (
+        "d", 'inputs.x = "T[M, N]"\ninputs.w = "T[M, N]"\noutputs.o = "T[M, N]"\n'
+        "body = 'real n = layernorm(x, N); real d = exp(w) * n; o = sin(d) * d;'\n",
+        ['outputs.d = "real[M, N]"\n'], []),
+    "a copy of what a loop sets": (
+        "last_s", 'inputs.x = "T[N, I=4]"\noutputs.o = "T[N]"\n'
+        "body = 'real s = 0; for (int i = 0; i < 4; ++i) s = 0.5 * s + at(x, I = i); real last_s = s; o = sin(last_s);'\n",
+        ['outputs.last_s = "real[N]"\n'], []),
     "a local of ragged rows, by a table of outputs": (
         "e", 'axes.N = { ragged = "start", over = "B" }\ntables.start = "i64[B + 1]"\ninputs.x = "T[B, N]"\n'
         "body = 'real e = exp(x); o = e * e / sum(e, N);'\n[outputs]\no = \"T[B, N]\" # of a row\n",

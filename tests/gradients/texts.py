@@ -19,6 +19,17 @@ real ste_derivative(real v) { return 1; }
 """
 # name: what comes before the body, the body, the exit code, what is said and what not (regular expressions)
 CASES = {
+    "the maximum that a softmax of segments is shifted by has no gradient": (
+        'tables.seg = { type = "i32[N]", range = "R", sorted = true }\ninputs.b = "f64[R]"\n' + ROW,
+        "real v = x + at(b, R = seg[index(N)]);\nreal m = max(v, N, where(seg[index(N)] == index(R)));\n"
+        "real e = exp(v - at(m, R = seg[index(N)]));\nreal z = sum(e, N, where(seg[index(N)] == index(R)));\n"
+        "y = e / at(z, R = seg[index(N)]);", 0, [r"real d_v = d_e \* e;"], ["count_holds", "holds"]),
+    "but one that is shared by segments has": (
+        'tables.seg = { type = "i32[N]", range = "R", sorted = true }\ninputs.b = "f64[R]"\n' + ROW,
+        "real v = x + at(b, R = seg[index(N)]);\nreal m = max(v, N, where(seg[index(N)] == index(R)));\n"
+        "real e = exp(v - at(m, R = max(seg[index(N)] - 1, 0)));\n"
+        "real z = sum(e, N, where(seg[index(N)] == index(R)));\n"
+        "y = e / at(z, R = seg[index(N)]);", 0, ["holds"], []),
     "a choice with an argument of its own is called as it was": (
         'params.act = ["leaky_relu", "elu", "relu"]\n' + ROW, "y = act(x);", 0,
         [r"d_x = d_y \* derivative\(act, x\);", r"real leaky_relu_derivative\(real v\)", r"real elu_derivative\(real v\)"], []),
