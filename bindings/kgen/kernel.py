@@ -48,10 +48,10 @@ class Kernel:
 
     def __init__(self, folder, options, namespace):
         self._folder, self._options, self._namespace = folder, options, namespace
-        self._name = _declared((folder / "spec.toml").read_text())["kernel"]
+        self._name = _declared((folder / "spec.toml").read_text("utf-8"))["kernel"]
         self._frameworks = {}  # by the classes of the arguments
         self._functions = {}  # by their framework
-        declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
+        declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text("utf-8")).body
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
         self.__name__ = self.__qualname__ = self._function = declared.name
         self.__doc__ = ast.get_docstring(declared)
@@ -62,6 +62,10 @@ class Kernel:
         kinds = (*map(type, arguments), *map(type, keywords.values()))
         return self._functions[self._framework_for(kinds)](*arguments, **keywords)
 
+    def __getstate__(self):
+        # What it calls lies in modules of this process; another one finds them when it calls.
+        return self.__dict__ | {"_frameworks": {}, "_functions": {}}
+
     def __repr__(self):
         return f"<kgen.Kernel {self.__name__}{self.__signature__}>"
 
@@ -70,7 +74,7 @@ class Kernel:
         names = {"spec": "spec.toml", "openmp": f"{self._name}_openmp.cpp", "cuda": f"{self._name}_cuda.cu"}
         if what not in names:
             raise ValueError(f"there is the source of spec, openmp and cuda, not of {what!r}")
-        return (self._folder / names[what]).read_text()
+        return (self._folder / names[what]).read_text("utf-8")
 
     def interpret(self, /, *arguments, **keywords):
         """What the interpreter makes of a call: a dict of all outputs, and of all that has a name in the body."""
@@ -92,9 +96,9 @@ class Kernel:
         name = hashlib.sha256("\0".join([str(self._folder), *chosen]).encode()).hexdigest()[:32]
         folder = cache.entry(name, lambda part: tool.run("grad", "spec.toml", *self._options, *chosen, "-o", part,
                                                          folder=self._folder))
-        gradient = load(next(folder.glob("*_backward.toml")).read_text(), namespace=self._namespace)
+        gradient = load(next(folder.glob("*_backward.toml")).read_text("utf-8"), namespace=self._namespace)
         for forward in folder.glob("*_forward.toml"):
-            gradient.forward = load(forward.read_text(), namespace=self._namespace)
+            gradient.forward = load(forward.read_text("utf-8"), namespace=self._namespace)
         return gradient
 
     def _framework_for(self, kinds):
@@ -161,7 +165,7 @@ def _read(spec):
                             " its path, or leave the key out")
         return spec, None
     path = pathlib.Path(spec).resolve()
-    return path.read_text(), path
+    return path.read_text("utf-8-sig"), path
 
 
 def _declared(text):
@@ -175,7 +179,7 @@ def _declared(text):
 def _deciding(text, path, folders):
     """All texts that decide what a spec gives: its own, and those of its gradients, each with the functions that it
     includes."""
-    specs = [(text, path)] + [(file.read_text(), file) for file in _given_gradients(text, path)]
+    specs = [(text, path)] + [(file.read_text("utf-8-sig"), file) for file in _given_gradients(text, path)]
     return [part for own, file in specs
             for part in (own, _functions(own, ([file.parent] if file else []) + folders))]
 
@@ -185,12 +189,12 @@ def _functions(text, folders):
     if named := _declared(text).get("functions_from"):
         for folder in folders:
             if (file := pathlib.Path(folder, str(named))).is_file():
-                return file.read_text()
+                return file.read_text("utf-8-sig")
     return ""
 
 
 def _generate(part, text, path, options, namespace):
-    (part / "spec.toml").write_text(text)
+    (part / "spec.toml").write_text(text, "utf-8")
 
     def run(*specs):
         tool.run(*specs, *options, "-o", part, "--root", part, "--color", "never", "--namespace", namespace,
@@ -207,15 +211,16 @@ def _generate(part, text, path, options, namespace):
         run(spec)
 
 
-def _given_gradients(text, path):
+def _given_gradients(text, path, seen=()):
     """The files of the specs of the gradients: that which the key `backward` names, or NAME_backward.toml, and
-    NAME_forward.toml beside it; none: `kgen grad` has to make them."""
+    NAME_forward.toml beside it, and those of the second order; none: `kgen grad` has to make them."""
     declared = _declared(text)
     kernel = declared.get("kernel")
     backward = path and path.parent / str(declared.get("backward", f"{kernel}_backward.toml"))
-    if not (backward and backward.is_file()):
+    if not (backward and backward.is_file()) or backward in seen:
         return []
-    return [file for file in (backward, backward.with_name(f"{kernel}_forward.toml")) if file.is_file()]
+    own = [file for file in (backward, backward.with_name(f"{kernel}_forward.toml")) if file.is_file()]
+    return own + _given_gradients(backward.read_text("utf-8-sig"), backward, (*seen, backward))
 
 
 def _gradient(part, text, path, options):

@@ -155,12 +155,15 @@ private:
         axes_.insert(dim.axes.begin(), dim.axes.end());
   }
 
-  // What is added up at computed places is `real` where the input is a half type.
+  // What is added up at computed places is `real` where the input may be a half type; -D may have chosen another one.
   bool has_type(const OperandDecl &o, const OperandDecl &of) const {
     if (is_type(o.type, of.type))
       return true;
-    const Words wanted = choices_of(forward_, of.type);
-    return o.atomic && o.type.param == kRealType && (wanted.contains("f16") || wanted.contains("bf16"));
+    return o.atomic && o.type.param == kRealType &&
+           std::ranges::all_of(choices_of(forward_, of.type), [](const auto &name) {
+             const std::optional<Type> type = find_type(name);
+             return type && is_floating(*type);
+           });
   }
 
   bool is_type(const TypeName &type, const TypeName &wanted) const {

@@ -187,6 +187,27 @@ body = 'y = on ? x * a * b * c + i + double(j) + k : 0;'
                 call(x, 0.5, 3.0, 2.0, -7, 2**40, 200, False, gives=[x * 0]))
 
 
+def aliased_first():
+    """The first array that has `...` is one whose memory an output takes."""
+    old, step = numbers(2, 3), numbers(2, 3, seed=2)
+    return case("aliased_first", """
+inputs.old = "f32[...]"
+inputs.step = "f32[...]"
+outputs.new = { type = "f32[...]", alias = "old" }
+body = 'new = old - step;'""", call(old, step, gives=[old - step]))
+
+
+def unused_types():
+    """Types that no row of types.only has."""
+    x = numbers(5, dtype="f8")
+    return case("unused_types", """
+types.T = ["f32", "f64", "bf16", "bool"]
+types.only = [["f32"], ["f64"]]
+inputs.x = "T[N]"
+outputs.y = "T[N]"
+body = 'y = 2 * x;'""", call(x, gives=[2 * x]))
+
+
 def aliased():
     w, v, g = numbers(2, 3), numbers(2, 3, seed=2), numbers(2, 3, seed=3)
     return case("aliased", """
@@ -423,6 +444,6 @@ def combined_call(features, dtype, other):
 
 
 CASES = [make() for make in (types, whole_types, only, chosen, optional, optional_then_required, all_optional, scalars,
-                             aliased, strided, ragged, tables, sizes_of_outputs, no_inputs, partial, derived, split,
-                             specialised, values, batch, names, names_beside_others)]
+                             aliased, aliased_first, unused_types, strided, ragged, tables, sizes_of_outputs, no_inputs,
+                             partial, derived, split, specialised, values, batch, names, names_beside_others)]
 CASES += [combined(f"combined_{number}", features) for number, features in enumerate(combinations())]

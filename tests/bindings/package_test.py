@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -239,6 +240,21 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
         np.testing.assert_allclose(mine, theirs, rtol=1e-13)
         self.assertRaisesRegex(kgen.SpecError, "KG0603", squash.grad, save="z")
 
+    def test_a_gradient_that_reads_no_array_knows_the_shape(self):
+        import jax
+        import torch
+        twice_and_sum = kgen.load("""kernel = "twice_and_sum"
+inputs.x = "f32[..., N]"
+outputs.a = "f32[..., N]"
+outputs.b = "f32[...]"
+body = 'a = 2 * x; b = sum(x, N);'
+""")
+        x = torch.ones(2, 3, 4, requires_grad=True)
+        sum(value.sum() for value in twice_and_sum(x)).backward()
+        self.assertTrue(torch.equal(x.grad, torch.full((2, 3, 4), 3.0)))
+        gradient = jax.grad(lambda value: twice_and_sum(value)[1].sum())(jax.numpy.ones((2, 3, 4)))
+        np.testing.assert_array_equal(gradient, np.ones((2, 3, 4)))
+
     def test_a_second_gradient_beside_the_spec_is_found(self):
         import torch
         self.write("cubed.toml", 'kernel = "cubed"\ninputs.x = "f64[N]"\noutputs.y = "f64[N]"\n' + "body = 'y = x * x * x;'\n")
@@ -323,6 +339,46 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
             self.write(f"other/{name}", text.replace("a;", "2 * a;").replace("scaled > 0", "scaled > 1"))
             kgen.load(spec)
             self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), number, name)
+
+    def test_a_gradient_of_the_second_order_counts_among_what_decides(self):
+        self.write("square.toml", 'kernel = "square"\ninputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+                   "body = 'y = x * x;'\n")
+        for kernel in ("square", "square_backward"):
+            subprocess.run([KGEN, "grad", f"{kernel}.toml", "-o", "."], check=True, cwd=self.folder, capture_output=True)
+        kgen.load(self.folder / "square.toml")
+        second = self.folder / "square_backward_backward.toml"
+        second.write_text(second.read_text() + "# Another text.\n")
+        kgen.load(self.folder / "square.toml")
+        self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), 2)
+
+    def test_a_kernel_that_was_called_may_be_sent_to_another_process(self):
+        kernel = kgen.load(SCALE)
+        kernel(X, 2.0)
+        (self.folder / "kernel").write_bytes(pickle.dumps(kernel))
+        done = self.python("import pickle, numpy as np\n"
+                           f"print(pickle.load(open({str(self.folder / 'kernel')!r}, 'rb'))(np.ones((1, 1)), 2.0))")
+        self.assertEqual(done.stdout, "[[2.]]\n", done.stderr)
+
+    def test_a_spec_may_begin_with_a_mark_of_its_encoding(self):
+        spec = self.folder / "marked.toml"
+        spec.write_bytes(b"\xef\xbb\xbf" + SCALE.replace("y = act(a * x)", "y = act(a \u00b7 x)").encode())
+        np.testing.assert_array_equal(kgen.load(spec)(X, 1.0), X)
+
+    def test_what_is_scattered_has_a_gradient_for_each_type_that_is_chosen(self):
+        spec = """kernel = "picks"
+types.T = ["f32", "bf16"]
+tables.t = { type = "i32[K]", range = "N" }
+inputs.x = "T[N]"
+outputs.y = "T[K]"
+body = 'y = at(x, N = t[index(K)]);'
+"""
+        for choice in ({}, {"T": "f32"}):
+            self.assertTrue(kgen.load(spec, **choice).grad().source("spec"))
+            folder = self.folder / ("_".join(choice) or "all")
+            folder.mkdir()
+            (folder / "picks.toml").write_text(spec)
+            subprocess.run([KGEN, "grad", "picks.toml", "-o", "."], check=True, cwd=folder, capture_output=True)
+            kgen.load(folder / "picks.toml", **choice)
 
     def test_it_compiles_once_and_says_so(self):
         code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"

@@ -95,7 +95,9 @@ private:
 
   std::string wide(size_t i) const { return arrays_[i] + "_wide"; }
   size_t index_of(const SignatureArray &array) const { return static_cast<size_t>(&array - s_.arrays.data()); }
-  const std::string &buffer(const SignatureArray &array) const { return arrays_[index_of(array)]; }
+  const std::string &buffer(const SignatureArray &array) const {
+    return arrays_[array.is_argument() && array.alias >= 0 ? static_cast<size_t>(array.alias) : index_of(array)];
+  }
 
   std::string cases() const {
     std::string out;

@@ -114,6 +114,7 @@ public:
     add_arrays_and_scalars();
     add_sizes();
     add_functions();
+    drop_unused_types();
     add_dims();
     find_sizes(s_);
     find_choices();
@@ -200,6 +201,15 @@ private:
           size.one_of.push_back(it->second);
       s_.sizes.push_back(std::move(size));
     }
+  }
+
+  // Types that no row of types.only has are none to choose.
+  void drop_unused_types() {
+    for (size_t c = 0; c < s_.choices.size(); ++c)
+      if (s_.choices[c].is_type)
+        std::erase_if(s_.choices[c].choices, [&](const std::string &choice) {
+          return std::ranges::none_of(s_.functions, [&](const CFunction &f) { return f.choices[c] == choice; });
+        });
   }
 
   void add_functions() {
