@@ -193,8 +193,8 @@ def aliased_first():
     return case("aliased_first", """
 inputs.old = "f32[...]"
 inputs.step = "f32[...]"
-outputs.new = { type = "f32[...]", alias = "old" }
-body = 'new = old - step;'""", call(old, step, gives=[old - step]))
+outputs.moved = { type = "f32[...]", alias = "old" }
+body = 'moved = old - step;'""", call(old, step, gives=[old - step]))
 
 
 def unused_types():
