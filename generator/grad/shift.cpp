@@ -15,7 +15,8 @@ using Kind = Node::Kind;
 struct Change {
   enum class Kind { none, adds, times } kind = Kind::none;
   double number = 0;
-  NodeId place = kNoNode; // the lane, along the axis that it has been read along; none: its own
+  NodeId place = kNoNode; // the lane along an axis that it has been read along; none: its own
+  AxisId along = kNone;   // that axis
   bool operator==(const Change &) const = default;
 };
 using Known = std::optional<Change>;
@@ -68,15 +69,17 @@ private:
 
   // Of what is changed alike: by one lane's t.
   Known at_one_place(Known result, const Node &n) const {
-    std::optional<NodeId> place;
+    const Change *one = nullptr;
     for (NodeId arg : n.args)
       if (const Known &c = change(arg); c && c->kind != Change::Kind::none) {
-        if (place && *place != c->place)
+        if (one != nullptr && (one->place != c->place || one->along != c->along))
           return std::nullopt;
-        place = c->place;
+        one = &*c;
       }
-    if (result && result->kind != Change::Kind::none)
-      result->place = *place;
+    if (result && result->kind != Change::Kind::none) {
+      result->place = one->place;
+      result->along = one->along;
+    }
     return result;
   }
 
@@ -101,24 +104,26 @@ private:
     if (along.count() > 1)
       return std::nullopt;
     for (size_t i = 0; i < n.places.size(); ++i)
-      if (along.contains(n.places[i]))
+      if (along.contains(n.places[i])) {
         out->place = without_casts(n.args[i + 1]);
+        out->along = n.places[i];
+      }
     return out;
   }
 
-  // Does it hold for the lanes of a place that is the own one?
-  bool is_own_place(NodeId condition, NodeId place, AxisSet reduced) const {
+  // Does it hold only for lanes whose place is the own one?
+  bool asks_for_own_place(NodeId condition, const Change &of) const {
     const Node &c = graph_.node(condition);
     if (c.kind == Kind::both)
-      return is_own_place(c.args[0], place, reduced) || is_own_place(c.args[1], place, reduced);
+      return asks_for_own_place(c.args[0], of) || asks_for_own_place(c.args[1], of);
     if (c.kind != Kind::op || c.op != Op::eq)
       return false;
     const auto is_own = [&](NodeId id) {
       const Node &lane = graph_.node(without_casts(id));
-      return lane.kind == Kind::index && graph_.axes(of_).contains(lane.axis) && !reduced.contains(lane.axis);
+      return lane.kind == Kind::index && lane.axis == of.along;
     };
-    return (without_casts(c.args[0]) == place && is_own(c.args[1])) ||
-           (without_casts(c.args[1]) == place && is_own(c.args[0]));
+    return (without_casts(c.args[0]) == of.place && is_own(c.args[1])) ||
+           (without_casts(c.args[1]) == of.place && is_own(c.args[0]));
   }
 
   Known operation(const Node &n) const {
@@ -191,9 +196,9 @@ private:
     if (!a)
       return std::nullopt;
     if (!(graph_.axes(a->place) & n.reduced).empty()) {
-      if (n.args.size() < 2 || !is_own_place(n.args[1], a->place, n.reduced))
+      if (n.args.size() < 2 || !asks_for_own_place(n.args[1], *a))
         return std::nullopt;
-      a->place = kNoNode;
+      a = Change{a->kind, a->number};
     }
     const bool adds_up = n.monoid == Monoid::sum && a->kind == Change::Kind::adds;
     const bool is_known =

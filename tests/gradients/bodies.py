@@ -41,6 +41,10 @@ EDGES = ('inputs.x = "f64[E]"\ninputs.z = "f64[B]"\ninputs.idx = "i32[E]"\n'
 CASES = {
     "what is scattered is read again": (
         [EDGES], "h = z; at(h, B = idx) += x * x; y = h / sqrt(1 + sum(h * h, B)); t = sum(h, B);"),
+    "a maximum of segments that cancels along one axis, and not along the other": (
+        ['tables.seg = { type = "i32[N]", range = "R" }\ninputs.x = "f64[N, Q]"\noutputs.y = "f64[R, Q]"\n'],
+        "real m = max(x, N, where(seg[index(N)] == index(R))); real e = exp(x - at(m, R = seg[index(N)])); "
+        "y = isinf(m) ? 0 : exp(m) * sum(e, N, where(seg[index(N)] == index(Q)));"),
     "what either arm scatters": (
         [EDGES], "h = z * z; if (x > 0) { at(h, B = idx) += x * x; } else { at(h, B = idx + 1) += 2 * x; at(h, B = 3) += x; } "
                  "y = h * h * h; t = at(h, B = 1);"),

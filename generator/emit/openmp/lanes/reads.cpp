@@ -33,6 +33,13 @@ std::string guard_of(const LaneScope &lanes, const Expr &e) {
   return checks.empty() ? "" : lanes.printer.inside(checks).text;
 }
 
+// What stands for elements that are none of the array's, as the read is wanted.
+std::string text_outside(LaneScope &lanes, const Expr &e) {
+  const Var &var = lanes.kernel.vars[e.ref];
+  return lanes.reads.as_bits ? lanes.printer.bits_of_half(var.outside, var.type)
+                             : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+}
+
 // Numbers of small records, all of which a few vectors hold: `pred[(b * N + n) * 4 + 3]`. Empty: it is no such place.
 std::string load_field(LaneScope &lanes, VarId var, const std::string &element, const LaneStep &step) {
   const Var &v = lanes.kernel.vars[var];
@@ -149,9 +156,7 @@ std::string load_inside(LaneScope &lanes, const Expr &e, const LaneStep &step) {
   const std::optional<Border> found = border_of(lanes, e);
   if (!found || !step.stride.is_integer(found->step))
     return "";
-  const std::string outside =
-      lanes.reads.as_bits ? lanes.printer.bits_of_half(var.outside, var.type)
-                          : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  const std::string outside = text_outside(lanes, e);
   std::string text = lanes.helper("load_inside") + "<" + std::to_string(found->step) + ">(" + lanes.name(e.ref) + ", " +
                      found->index + ", " + found->at + ", " + found->extent + ", " + lanes.masks.active + ", " +
                      (is_half(var.type) ? "0" : outside) + ")";
@@ -211,9 +216,10 @@ bool is_worth_a_name(LaneScope &lanes, ExprId id) {
 }
 
 // A coordinate that takes some computing is a variable, of each lane where it varies: it is computed once, though what
-// is read asks first whether it lies inside. Empty: it needs none.
+// is read asks first whether it lies inside. Empty: it needs none, or the read may be evaluated later, or again, as the
+// condition of a loop is.
 std::string name_of_coordinate(LaneScope &lanes, const Coordinate &c) {
-  if (is_identity(lanes.kernel, c) || !is_worth_a_name(lanes, c.value))
+  if (lanes.reads.place == Standing::elsewhere || is_identity(lanes.kernel, c) || !is_worth_a_name(lanes, c.value))
     return "";
   const std::string value = lanes.placed(Standing::elsewhere, [&] { return on_lanes(lanes, c.value).text; });
   std::string &name = lanes.reads.gathered[value];
@@ -234,45 +240,50 @@ std::map<ExprId, std::string> names_of_coordinates(LaneScope &lanes, const Expr 
   return out;
 }
 
-// A read at computed places of the last dimension, which the lanes go along in runs, as a rule: rolled, mirrored, cut
-// off. None: it has another form.
-std::optional<Code> load_runs(LaneScope &lanes, const Expr &e) {
+// The coordinate along the last dimension, where neighbours stand beside each other, if lanes share all others.
+const Coordinate *only_last_moves(const LaneScope &lanes, const Expr &e) {
   const Var &var = lanes.kernel.vars[e.ref];
-  if (e.op != Op::read || lanes.kind_of(e.ref) != Storage::Kind::argument || var.strided || var.dims.empty() ||
-      var.type == Type::boolean || (is_half(var.type) && var.outside != 0))
+  if (lanes.kind_of(e.ref) != Storage::Kind::argument || var.strided || var.dims.empty() || !var.dims.back().whole ||
+      is_packed_row(lanes.kernel, var, var.dims.size() - 1))
+    return nullptr;
+  const Coordinate *const along = find_coordinate(e.coords, var.dims.back().axis);
+  const bool shared = std::all_of(var.dims.begin(), var.dims.end() - 1, [&](const Dim &other) {
+    const Coordinate *const given = find_coordinate(e.coords, other.axis);
+    return given == nullptr ? other.axis != lanes.axis : !lanes.varies(given->value);
+  });
+  return shared ? along : nullptr;
+}
+
+// A read at computed places of the last dimension, which the lanes go along in runs, as a rule: mirrored, cut off.
+// None: it has another form.
+std::optional<Code> load_runs(LaneScope &lanes, const Expr &e) {
+  if (e.op != Op::read)
     return std::nullopt;
-  const size_t last = var.dims.size() - 1;
-  const Dim &dim = var.dims[last];
-  const Coordinate *const along = find_coordinate(e.coords, dim.axis);
-  if (along == nullptr || !dim.whole || is_packed_row(lanes.kernel, var, last))
+  const Var &var = lanes.kernel.vars[e.ref];
+  const Coordinate *const along = only_last_moves(lanes, e);
+  if (along == nullptr || !lanes.varies(along->value) || var.type == Type::boolean ||
+      (is_half(var.type) && var.outside != 0))
     return std::nullopt;
-  for (const Dim &other : var.dims) // lanes share all else
-    if (const Coordinate *const given = find_coordinate(e.coords, other.axis);
-        &other != &dim && (given == nullptr ? other.axis == lanes.axis : lanes.varies(given->value)))
-      return std::nullopt;
+  const std::string at = name_of_coordinate(lanes, *along);
+  if (at.empty())
+    return std::nullopt;
   std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
-  const auto at = places.find(along->value);
-  if (at == places.end() || !at->second.ends_with("]"))
-    return std::nullopt;
-  const std::string name = at->second.substr(0, at->second.find('['));
-  at->second = "0";
   std::swap(lanes.printer.places, places);
-  const std::string row = lanes.element(e.ref, e.coords);
   std::vector<std::pair<std::string, std::string>> checks;
   if (!e.safe)
     lanes.printer.index_text(e.ref, e.coords, &checks);
+  std::erase_if(checks, [&](const auto &check) { return check.first == lanes.printer.places.at(along->value); });
+  lanes.printer.places[along->value] = "0"; // where the row begins
+  const std::string row = lanes.element(e.ref, e.coords);
   std::swap(lanes.printer.places, places);
-  std::erase_if(checks, [](const auto &check) { return check.first == "0"; });
   lanes.note(var.type);
   lanes.note(Type::i64);
-  const std::string outside =
-      lanes.reads.as_bits ? lanes.printer.bits_of_half(var.outside, var.type)
-                          : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
-  const std::string text =
-      widened_half(lanes,
-                   lanes.helper("load_runs") + "(&" + row + ", " + name + ", " + lanes.printer.size_text(dim.extent) +
-                       ", " + lanes.masks.active + ", " + (is_half(var.type) ? "0" : outside) + ")",
-                   var.type);
+  const std::string outside = text_outside(lanes, e);
+  const std::string text = widened_half(lanes,
+                                        lanes.helper("load_runs") + "(&" + row + ", " + at + ", " +
+                                            lanes.printer.size_text(var.dims.back().extent) + ", " +
+                                            lanes.masks.active + ", " + (is_half(var.type) ? "0" : outside) + ")",
+                                        var.type);
   if (checks.empty())
     return Code{text};
   return Code{lanes.printer.inside(checks).text + " ? " + text + " : " + outside, binding::kChoose};
@@ -299,16 +310,11 @@ Code read_on_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
   // Under a condition, points may be inside by that condition only.
   if (!lanes.masks.mask.empty() && lanes.analysis.may_leave(e))
     return gather(lanes, id);
-  const Var &var = lanes.kernel.vars[e.ref];
   const std::string guard = guard_of(lanes, e);
   const std::string value = loaded(lanes, e.ref, e.coords);
   if (guard.empty())
     return {value};
-  return {guard + " ? " + value + " : " +
-              (lanes.reads.as_bits
-                   ? lanes.printer.bits_of_half(var.outside, var.type)
-                   : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside)),
-          binding::kChoose};
+  return {guard + " ? " + value + " : " + text_outside(lanes, e), binding::kChoose};
 }
 
 Code element_on_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
@@ -356,7 +362,7 @@ Code gather(LaneScope &lanes, ExprId id) {
   });
   std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
   const bool by_lane =
-      !vectors.empty() || std::ranges::any_of(places, [](const auto &place) { return place.second.ends_with("]"); });
+      !vectors.empty() || std::ranges::any_of(places, [&](const auto &place) { return lanes.varies(place.first); });
   const std::string lane = by_lane ? ", int lane" : "";
   const std::string first = lanes.printer.axis_name(lanes.axis);
   std::string &own = lanes.reads.one_of[lanes.axis]; // not the name of the first: products are compiled with -Wshadow
