@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 92
+#define KGEN_OPENMP_REVISION 93
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -1941,10 +1941,9 @@ inline typename LanesOf<T, Active::kLanes>::type load_runs(
   const int64_t first = at[0];
   if (first >= 0 && first <= extent - N && all_lanes(at == positions<N>(first)))
     return load(row + first, active);
-  T values[N] = {};
-  for (int lane = 0; lane < active.count; ++lane)
-    values[lane] = inside(at[lane], extent) ? row[at[lane]] : outside;
-  return load(values, AllLanes<N>{});
+  return gather<T>(0, active, [&](int64_t, int lane) IN_SET {
+    return inside(at[lane], extent) ? row[at[lane]] : outside;
+  });
 }
 
 template <class T, class Active>

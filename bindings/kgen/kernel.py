@@ -179,8 +179,7 @@ def _declared(text):
 def _deciding(text, path, folders):
     """All texts that decide what a spec gives: its own, and those of its gradients, each with the functions that it
     includes."""
-    specs = [(text, path)] + [(file.read_text("utf-8-sig"), file) for file in _given_gradients(text, path)]
-    return [part for own, file in specs
+    return [part for own, file in [(text, path), *_given_gradients(text, path)]
             for part in (own, _functions(own, ([file.parent] if file else []) + folders))]
 
 
@@ -212,15 +211,16 @@ def _generate(part, text, path, options, namespace):
 
 
 def _given_gradients(text, path, seen=()):
-    """The files of the specs of the gradients: that which the key `backward` names, or NAME_backward.toml, and
+    """The texts and files of the specs of the gradients: that which the key `backward` names, or NAME_backward.toml, and
     NAME_forward.toml beside it, and those of the second order; none: `kgen grad` has to make them."""
     declared = _declared(text)
     kernel = declared.get("kernel")
     backward = path and path.parent / str(declared.get("backward", f"{kernel}_backward.toml"))
     if not (backward and backward.is_file()) or backward in seen:
         return []
-    own = [file for file in (backward, backward.with_name(f"{kernel}_forward.toml")) if file.is_file()]
-    return own + _given_gradients(backward.read_text("utf-8-sig"), backward, (*seen, backward))
+    own = [(file.read_text("utf-8-sig"), file) for file in (backward, backward.with_name(f"{kernel}_forward.toml"))
+           if file.is_file()]
+    return own + _given_gradients(own[0][0], backward, (*seen, backward))
 
 
 def _gradient(part, text, path, options):

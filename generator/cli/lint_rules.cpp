@@ -60,10 +60,6 @@ bool is_inline(const Linted &linted) {
   return spec.functions.given() && spec.functions.place.file == spec.path;
 }
 
-bool has_rest(const OperandDecl &operand) {
-  return std::ranges::any_of(operand.dims, [](const DimDecl &dim) { return dim.kind == DimDecl::Kind::rest; });
-}
-
 // Does it alone tell what `...` stands for, as others that have it may be absent?
 bool tells_the_rest(const Spec &spec, const OperandDecl &operand) {
   const auto tells = [&](const OperandDecl &other, bool optional) {

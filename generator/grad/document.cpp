@@ -76,10 +76,7 @@ private:
   // Several gradients of outputs are optional, and none of them need be there. What `...` stands for, some array must
   // tell: an input that the body does not read, where it reads none.
   void find_shape() {
-    const auto tells = [](const OperandDecl &operand) {
-      return !operand.optional &&
-             std::ranges::any_of(operand.dims, [](const DimDecl &dim) { return dim.kind == DimDecl::Kind::rest; });
-    };
+    const auto tells = [](const OperandDecl &operand) { return !operand.optional && has_rest(operand); };
     if (document_.differentiated.size() < 2 || std::ranges::any_of(spec_.operands, [&](const OperandDecl &operand) {
           return is_used(operand.name) && tells(operand);
         }))

@@ -175,8 +175,7 @@ private:
     const Kernel &kernel = kernels_[0];
     const Place &declared = local_of(bodies_[0], name)->place; // functions may have locals of that name, too
     const auto var = std::find_if(kernel.vars.begin(), kernel.vars.end(), [&](const Var &v) {
-      return v.kind == Var::Kind::local && v.place.file == declared.file && v.place.line == declared.line &&
-             v.place.column == declared.column;
+      return v.kind == Var::Kind::local && begin_alike(v.place, declared);
     });
     std::map<std::string, const Axis *> along;
     if (var != kernel.vars.end())

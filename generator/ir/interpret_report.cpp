@@ -121,9 +121,8 @@ void Run::check(const Stmt &s) {
 }
 
 void Run::note_failed(const Stmt &s, const MaskPtr &failing) {
-  const auto known = std::ranges::find_if(result_.asserts, [&](const FailedAssert &one) {
-    return one.place.file == s.place.file && one.place.line == s.place.line && one.place.column == s.place.column;
-  });
+  const auto known =
+      std::ranges::find_if(result_.asserts, [&](const FailedAssert &one) { return begin_alike(one.place, s.place); });
   const bool first = known == result_.asserts.end();
   FailedAssert failed = first ? FailedAssert{s.place, "", "", 0} : *known;
   std::vector<ExprId> read;

@@ -1,8 +1,14 @@
 #include "spec/declared_text.h"
 
+#include <algorithm>
+
 #include "support/text.h"
 
 namespace kgen {
+
+bool has_rest(const OperandDecl &operand) {
+  return std::ranges::any_of(operand.dims, [](const DimDecl &dim) { return dim.kind == DimDecl::Kind::rest; });
+}
 
 std::string type_text(const TypeName &type) {
   return type.param.empty() ? std::string(type_row(type.type).name) : type.param;

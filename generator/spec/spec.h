@@ -115,6 +115,8 @@ struct OperandDecl {
   Place type_place; // of the string
 };
 
+bool has_rest(const OperandDecl &operand); // a leading `...`
+
 struct TableDecl {
   std::string name;
   Type type = Type::i32;

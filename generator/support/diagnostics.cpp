@@ -21,6 +21,10 @@ const std::vector<DiagnosticRow> &diagnostic_rows() {
   return rows;
 }
 
+bool begin_alike(const Place &a, const Place &b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
 const DiagnosticRow &diagnostic_row(DiagId id) { return diagnostic_rows()[static_cast<size_t>(id)]; }
 
 namespace {

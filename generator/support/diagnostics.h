@@ -19,6 +19,8 @@ struct Place {
   int length = 1;
 };
 
+bool begin_alike(const Place &a, const Place &b);
+
 // In the place of a file: what -D says is shown as it was given.
 inline constexpr std::string_view kCommandLine = "command line";
 

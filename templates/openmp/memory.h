@@ -429,7 +429,7 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   load_edge<kStep>(values, array, first, at, extent, active, outside);
   return values;
 }
-//@ load_runs: load inside positions all_lanes
+//@ load_runs: gather inside positions all_lanes
 // What stands at these places of a row, `outside` where there is no such place. They follow each other as a
 // rule: then the lanes are loaded as they lie.
 template <class T, class Active>
@@ -440,10 +440,9 @@ inline typename LanesOf<T, Active::kLanes>::type load_runs(
   const int64_t first = at[0];
   if (first >= 0 && first <= extent - N && all_lanes(at == positions<N>(first)))
     return load(row + first, active);
-  T values[N] = {};
-  for (int lane = 0; lane < active.count; ++lane)
-    values[lane] = inside(at[lane], extent) ? row[at[lane]] : outside;
-  return load(values, AllLanes<N>{});
+  return gather<T>(0, active, [&](int64_t, int lane) IN_SET {
+    return inside(at[lane], extent) ? row[at[lane]] : outside;
+  });
 }
 //@ load_nearest: load
 template <class T, class Active>

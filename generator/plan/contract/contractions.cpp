@@ -8,8 +8,6 @@
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/lanes.h"
-#include "plan/index/order.h"
-#include "plan/place/storage.h"
 #include "plan/program/anew.h"
 #include "plan/tree/tree.h"
 #include "support/text.h"

@@ -16,17 +16,13 @@
 namespace kgen {
 namespace {
 
-constexpr size_t kMostAxes = 64;
-
-Size op(Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); }
-
 class Copies {
 public:
   Copies(Plan &plan, size_t phase) : plan_(plan), kernel_(plan.kernel), phase_(phase) {}
 
   bool run() {
     const Phase &phase = plan_.phases[phase_];
-    if (phase.kind != Phase::Kind::parallel || kernel_.axes.size() >= kMostAxes || !find_loops(phase))
+    if (phase.kind != Phase::Kind::parallel || !ShareLists(plan_).has_room() || !find_loops(phase))
       return false;
     for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
       if (n.scatter_add && may_copy(n))
@@ -85,7 +81,7 @@ private:
   Size elements_of(const Var &var) const {
     Size out = Size::integer(1);
     for (const Dim &dim : var.dims)
-      out = op(Size::Op::multiply, out, dim.extent);
+      out = of_two(Size::Op::multiply, out, dim.extent);
     return out;
   }
 
@@ -96,26 +92,28 @@ private:
     int64_t limit = std::numeric_limits<int64_t>::max();
     for (const auto &[target, copy] : copies_) {
       const Size elements = elements_of(kernel_.vars[target]);
-      largest = largest ? op(Size::Op::max, *largest, elements) : elements;
+      largest = largest ? of_two(Size::Op::max, *largest, elements) : elements;
       limit = std::min(limit, plan_.decide(Decision::scatter_elements, kernel_.vars[target]));
     }
     Size rounds = Size::integer(1);
     for (AxisId axis : loops_)
-      rounds = op(Size::Op::multiply, rounds, kernel_.axes[axis].size);
+      rounds = of_two(Size::Op::multiply, rounds, kernel_.axes[axis].size);
     const Axis &outer = kernel_.axes[loops_.front()];
     Axis shares;
     shares.name = free_share_name(kernel_, outer);
     shares.derived = true;
     const Size most =
-        op(Size::Op::min, Size::integer(plan_.decide(Decision::scatter_shares, loops_.front())), outer.size);
+        of_two(Size::Op::min, Size::integer(plan_.decide(Decision::scatter_shares, loops_.front())), outer.size);
     const Size least =
-        op(Size::Op::max, Size::integer(plan_.decide(Decision::scatter_rounds, loops_.front())), *largest);
-    shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, most, op(Size::Op::divide, rounds, least)));
+        of_two(Size::Op::max, Size::integer(plan_.decide(Decision::scatter_rounds, loops_.front())), *largest);
+    shares.size =
+        of_two(Size::Op::max, Size::integer(1), of_two(Size::Op::min, most, of_two(Size::Op::divide, rounds, least)));
     is_known_ = largest->is_integer();
     if (!is_known_)
-      shares.size = Size::make(Size::Op::choose,
-                               {op(Size::Op::less_equal, *largest, op(Size::Op::min, Size::integer(limit), rounds)),
-                                std::move(shares.size), Size::integer(0)});
+      shares.size =
+          Size::make(Size::Op::choose,
+                     {of_two(Size::Op::less_equal, *largest, of_two(Size::Op::min, Size::integer(limit), rounds)),
+                      std::move(shares.size), Size::integer(0)});
     shares.start = Size::integer(0);
     shares.block = shares.size.is_integer() ? shares.size : Size::axis(shares.name);
     shares.place = outer.place;

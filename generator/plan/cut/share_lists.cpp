@@ -11,6 +11,8 @@ constexpr size_t kMostAxes = 64;
 
 } // namespace
 
+Size of_two(Size::Op op, Size a, Size b) { return Size::make(op, {std::move(a), std::move(b)}); }
+
 bool is_long_axis(const Axis &axis, int64_t least) {
   const bool whole = axis.uniform && axis.grid == kNone && is_size_of(axis, axis.block) && axis.start.is_integer(0);
   return whole && axis.ragged == kNone && axis.most == 0 && !(axis.size.is_integer() && axis.size.value <= least);

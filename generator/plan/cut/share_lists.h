@@ -8,6 +8,8 @@
 
 namespace kgen {
 
+Size of_two(Size::Op op, Size a, Size b);
+
 // A whole axis, of a length that is not known to be as short as this.
 bool is_long_axis(const Axis &axis, int64_t least);
 

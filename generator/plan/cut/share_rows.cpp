@@ -195,13 +195,12 @@ private:
   int64_t share_elements() const { return plan_.decide(Decision::share_elements, axis_); }
 
   void add_axis() {
-    auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
-    const Size items = op(Size::Op::max, Size::integer(1), lists_.items(1));
-    const Size for_all = op(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), items);
-    Size for_length = op(Size::Op::cdiv, length_, Size::integer(share_elements()));
+    const Size items = of_two(Size::Op::max, Size::integer(1), lists_.items(1));
+    const Size for_all = of_two(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), items);
+    Size for_length = of_two(Size::Op::cdiv, length_, Size::integer(share_elements()));
     if (is_nested())
-      for_length = op(Size::Op::min, for_length, kernel_.axes[axis_].size);
-    lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+      for_length = of_two(Size::Op::min, for_length, kernel_.axes[axis_].size);
+    lists_.add_axis(axis_, of_two(Size::Op::max, Size::integer(1), of_two(Size::Op::min, for_all, for_length)));
   }
 
   // Two lists of the same statements.

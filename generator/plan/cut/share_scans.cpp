@@ -183,17 +183,16 @@ private:
     const Phase &phase = plan_.phases[phase_];
     const bool alone = is_cuda() ? phase.mapping == Phase::Mapping::item_per_thread : loop && lanes_.possible(*loop);
     columns_ = loop != nullptr && alone && phase.lane == loop->axis;
-    auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const auto whole = [&](Size a, Size b, int64_t each) {
-      return op(Size::Op::multiply, op(Size::Op::divide, std::move(a), std::move(b)), Size::integer(each));
+      return of_two(Size::Op::multiply, of_two(Size::Op::divide, std::move(a), std::move(b)), Size::integer(each));
     };
-    const Size items = op(Size::Op::max, Size::integer(1), lists_.items(columns_ ? limits_.columns : 1));
+    const Size items = of_two(Size::Op::max, Size::integer(1), lists_.items(columns_ ? limits_.columns : 1));
     const Size for_all = whole(Size::integer(limits_.most_rows), items, limits_.shares);
     const int64_t least = (columns_ ? limits_.least_rows : limits_.least_rounds) * limits_.least_shares;
     const Size for_length = whole(kernel_.axes[axis_].size, Size::integer(least), limits_.least_shares);
     if (for_all.is_integer(0) || for_length.is_integer(0))
       return false;
-    lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+    lists_.add_axis(axis_, of_two(Size::Op::max, Size::integer(1), of_two(Size::Op::min, for_all, for_length)));
     return !kernel_.axes[lists_.axis()].size.is_integer(1);
   }
 

@@ -74,19 +74,18 @@ private:
 
   void add_axis(bool columns) {
     const AxisId folded = lists_.innermost(plan_.phases[phase_].nodes.front()).body[fold_].axis;
-    auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = lists_.items(columns ? kColumns : 1);
-    const Size some = op(Size::Op::max, Size::integer(1), items);
-    const Size for_all = columns ? op(Size::Op::cdiv, Size::integer(plan_.decide(Decision::enough_parts)), some)
-                                 : op(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), some);
+    const Size some = of_two(Size::Op::max, Size::integer(1), items);
+    const Size for_all = columns ? of_two(Size::Op::cdiv, Size::integer(plan_.decide(Decision::enough_parts)), some)
+                                 : of_two(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), some);
     const Axis &rows = kernel_.axes[folded];
-    const Size length =
-        rows.ragged == kNone // else on average
-            ? rows.size
-            : op(Size::Op::divide, rows.size, op(Size::Op::max, Size::integer(1), kernel_.axes[rows.over].size));
+    const Size length = rows.ragged == kNone // else on average
+                            ? rows.size
+                            : of_two(Size::Op::divide, rows.size,
+                                     of_two(Size::Op::max, Size::integer(1), kernel_.axes[rows.over].size));
     const Size for_length =
-        op(Size::Op::cdiv, length, columns ? least_rows(folded) : Size::integer(share_elements(folded)));
-    lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+        of_two(Size::Op::cdiv, length, columns ? least_rows(folded) : Size::integer(share_elements(folded)));
+    lists_.add_axis(folded, of_two(Size::Op::max, Size::integer(1), of_two(Size::Op::min, for_all, for_length)));
   }
 
   int64_t share_elements(AxisId axis) const { return plan_.decide(Decision::share_elements, axis); }
