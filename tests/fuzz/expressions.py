@@ -487,6 +487,8 @@ class Expressions(WholeNumbers):
         r = self.rng
         names = [a for a in sorted(allowed) if self.axes[a].index]
         kind = r.random()
+        if names and r.random() < 0.2:
+            return self.chosen_coordinate(axis, axis if axis in names else r.choice(names), allowed, depth)
         if kind < 0.45 and axis in names:
             return r.choice([Node(f"{axis} + 1", (), "i", self.with_over({axis})),
                              Node(f"{axis} - 2", (), "i", self.with_over({axis})),
@@ -501,6 +503,17 @@ class Expressions(WholeNumbers):
         if kind < 0.75:
             return r.choice([Node("0", (), "i"), Node("1", (), "i"), Node("2", (), "i")])
         return self.make("i", allowed, min(depth, 1))
+
+    def chosen_coordinate(self, axis, name, allowed, depth):
+        """A place that is held to the array, mirrored at its ends, or one of two by a condition."""
+        self.use("coordinate that a condition chooses")
+        moved = f"{name} {self.rng.choice(['+ 1', '- 1', '+ 3', '- 3', '* 2'])}"
+        text = self.rng.choice(["%m < 0 ? -(%m) : %m", f"%m >= size({axis}) ? 2 * size({axis}) - 2 - (%m) : %m",
+                                f"clamp(%m, 0, size({axis}) - 1)", f"min(max(%m, 0), size({axis}) - 1)", "%0 ? %m : 0",
+                                f"%0 ? %m : {name}"]).replace("%m", moved)
+        condition = self.make("b", allowed, min(depth, 1)) if "%0" in text else None
+        return Node(text, [condition] if condition else [], "i",
+                    self.with_over({name}) | (condition.axes if condition else frozenset()))
 
     def at(self, cls, allowed, depth):
         def elsewhere(v, a):
