@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 93
+#define KGEN_OPENMP_REVISION 95
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -1931,8 +1931,24 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   return values;
 }
 
-// What stands at these places of a row, `outside` where there is no such place. They follow each other as a
-// rule: then the lanes are loaded as they lie.
+// What stands at these places of a row, `outside` where there is no such place. All lanes load, those outside
+// what the row begins with, so that no lane asks.
+template <class T, class I, class Active>
+inline typename LanesOf<T, Active::kLanes>::type gather_row(const T* row, Lanes<I, Active::kLanes> at,
+                                                            int64_t extent, Active,
+                                                            std::enable_if_t<true, T> outside) {
+  constexpr int N = Active::kLanes;
+  if (extent <= 0) return outside;
+  const int64_t most = std::numeric_limits<I>::max();
+  const auto in = at >= I(0) && at <= I(extent - 1 < most ? extent - 1 : most);
+  const auto near = choose(in, at, Lanes<I, N>(I(0)));
+  T values[N];
+  for (int lane = 0; lane < N; ++lane) values[lane] = row[near[lane]];
+  const typename LanesOf<T, N>::type loaded = load(values, AllLanes<N>{});
+  return all_lanes(in) ? loaded : choose(in, loaded, typename LanesOf<T, N>::type(outside));
+}
+
+// The same of places that follow each other as a rule: then the lanes are loaded as they lie.
 template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_runs(
     const T* row, const typename LanesOf<int64_t, Active::kLanes>::type& at, int64_t extent, Active active,
@@ -1941,8 +1957,22 @@ inline typename LanesOf<T, Active::kLanes>::type load_runs(
   const int64_t first = at[0];
   if (first >= 0 && first <= extent - N && all_lanes(at == positions<N>(first)))
     return load(row + first, active);
-  return gather<T>(0, active, [&](int64_t, int lane) IN_SET {
-    return inside(at[lane], extent) ? row[at[lane]] : outside;
+  return gather_row(row, at, extent, active, outside);
+}
+
+// The same where place(i) is one further than place(i - 1), or has begun again before it: the first and the
+// last one tell whether all follow each other.
+template <class T, class Active, class Place>
+inline typename LanesOf<T, Active::kLanes>::type load_around(const T* row, int64_t i, const Place& place,
+                                                             int64_t extent, Active active,
+                                                             std::enable_if_t<true, T> outside) {
+  constexpr int N = Active::kLanes;
+  const int64_t first = place(i);
+  if (first >= 0 && first <= extent - N && place(i + (N - 1)) == first + (N - 1))
+    return load(row + first, active);
+  return gather<T>(i, active, [&](int64_t i_at) IN_SET {
+    const int64_t at = place(i_at);
+    return at >= 0 && at < extent ? row[at] : outside;
   });
 }
 

@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 93, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
 #include "average_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_3d_backward_openmp.cpp"
@@ -58,11 +58,11 @@ void average_pool_3d_backward(const Stored<T>* d_y, Stored<T>* d_x, int64_t B, i
             for_lines<kLanes64>(
                 around_caches, &d_x[((bc * D + d) * H + h) * W + w_first], w_first,
                 smaller(w_first + 4096, W), [=](int64_t w, auto active) IN_SET {
-                  const auto d_y_at = gather<float>(w, active, [&](int64_t w_at) IN_SET {
-                    return inside(d / 2, O) && inside(h / 2, P) && inside(w_at / 2, Q)
-                               ? to_value<T>(d_y[((bc * O + d / 2) * P + h / 2) * Q + w_at / 2])
-                               : 0.0f;
-                  });
+                  const auto d_y_at =
+                      inside(d / 2, O) && inside(h / 2, P)
+                          ? to_value<T>(gather_row(&d_y[((bc * O + d / 2) * P + h / 2) * Q],
+                                                   positions<kLanes64>(w) / 2, Q, active, Stored<T>(0)))
+                          : 0.0f;
                   store_around(&d_x[((bc * D + d) * H + h) * W + w], active,
                                to_stored<T>(choose(d / 2 < floor_div(D, 2) && h / 2 < floor_div(H, 2) &&
                                                        positions<kLanes64>(w) / 2 < floor_div(W, 2),

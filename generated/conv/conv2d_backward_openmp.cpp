@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 93, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
@@ -141,11 +141,11 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
                         // One pass along o: sum_w_d_y_in_block.
                         for (int64_t o = o_first; o < o_end; ++o) {
                           const int64_t p_at = (h - i + 1) / 2;
-                          const auto d_y_at = gather<float>(w_index, active, [&](int64_t w_index_at) IN_SET {
-                            return inside(p_at, P) && inside((w_index_at - j + 1) / 2, Q)
-                                       ? d_y[((b * O + o) * P + p_at) * Q + (w_index_at - j + 1) / 2]
-                                       : 0.0f;
-                          });
+                          const auto d_y_at =
+                              inside(p_at, P)
+                                  ? gather_row(&d_y[((b * O + o) * P + p_at) * Q],
+                                               (positions<kLanes64>(w_index) - j + 1) / 2, Q, active, 0.0f)
+                                  : 0.0f;
                           sum_w_d_y_in_block =
                               multiply_add(d_y_at, w[((o * C + c) * 3 + i) * 3 + j], sum_w_d_y_in_block);
                         }

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 93, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_backward_openmp.cpp"
@@ -102,16 +102,16 @@ void max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T
               // One pass along w: fills d_x.
               for_lines<kLanes64>(
                   around_caches, &d_x[((bc * D + d) * H + h) * W], 0, W, [=](int64_t w, auto active) IN_SET {
-                    const auto y_at = gather<float>(w, active, [&](int64_t w_at) IN_SET {
-                      return inside(d / 2, O) && inside(h / 2, P) && inside(w_at / 2, Q)
-                                 ? to_value<T>(y[((bc * O + d / 2) * P + h / 2) * Q + w_at / 2])
-                                 : 0.0f;
-                    });
-                    const auto d_y_at = gather<float>(w, active, [&](int64_t w_at) IN_SET {
-                      return inside(d / 2, O) && inside(h / 2, P) && inside(w_at / 2, Q)
-                                 ? to_value<T>(d_y[((bc * O + d / 2) * P + h / 2) * Q + w_at / 2])
-                                 : 0.0f;
-                    });
+                    const auto y_at =
+                        inside(d / 2, O) && inside(h / 2, P)
+                            ? to_value<T>(gather_row(&y[((bc * O + d / 2) * P + h / 2) * Q],
+                                                     positions<kLanes64>(w) / 2, Q, active, Stored<T>(0)))
+                            : 0.0f;
+                    const auto d_y_at =
+                        inside(d / 2, O) && inside(h / 2, P)
+                            ? to_value<T>(gather_row(&d_y[((bc * O + d / 2) * P + h / 2) * Q],
+                                                     positions<kLanes64>(w) / 2, Q, active, Stored<T>(0)))
+                            : 0.0f;
                     const auto count_x_at = gather<int64_t>(w, active, [&](int64_t w_at) IN_SET {
                       return inside(d / 2, smaller(O, floor_div(D, 2))) &&
                                      inside(h / 2, smaller(P, floor_div(H, 2))) &&

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 93, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
 #include "max_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_backward_openmp.cpp"
@@ -60,72 +60,71 @@ void max_pool_backward(const float* x, const float* y, const float* d_y, float* 
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * H * W * 4 >= kBeyondCaches;
-  in_team(product_of(floor_div(H - 1, 2) + 1, floor_div(W - 1, 2) + 1, 3, 3, B * C) > 16384, threads,
-          [&]() IN_SET {
-            char* const mine = memory_of_thread(space, workspace);
-            int64_t* const count_x = reinterpret_cast<int64_t*>(mine + space.count_x);
-            OMP(omp for schedule(static) nowait)
-            for (int64_t bc = 0; bc < B * C; ++bc) {
-              for (int64_t p = 0; p < P; ++p) {
-                for_lanes<kLanes64>(0, Q, [=](int64_t q, auto active) IN_SET {
-                  Lanes<int32_t, kLanes64> count_x_along_i_j = 0;
-                  for (int64_t i = 0; i < 3; ++i) {
-                    // One pass along j: count_x_along_i_j.
-                    for (int64_t j = 0; j < 3; ++j) {
-                      count_x_along_i_j += convert<int32_t>(
-                          choose(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
-                                                          : Mask<kLanes64>(false),
-                                 (inside(2 * p + i - 1, H)
-                                      ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                       2 * q + j - 1, W, active, 0.0f)
-                                      : 0.0f),
-                                 -INFINITY) == load(&y[(bc * P + p) * Q + q], active));
-                    }
-                  }
-                  store(&count_x[p * Q + q], active, convert<int64_t>(count_x_along_i_j));
-                });
+  in_team(
+      product_of(floor_div(H - 1, 2) + 1, floor_div(W - 1, 2) + 1, 3, 3, B * C) > 16384, threads,
+      [&]() IN_SET {
+        char* const mine = memory_of_thread(space, workspace);
+        int64_t* const count_x = reinterpret_cast<int64_t*>(mine + space.count_x);
+        OMP(omp for schedule(static) nowait)
+        for (int64_t bc = 0; bc < B * C; ++bc) {
+          for (int64_t p = 0; p < P; ++p) {
+            for_lanes<kLanes64>(0, Q, [=](int64_t q, auto active) IN_SET {
+              Lanes<int32_t, kLanes64> count_x_along_i_j = 0;
+              for (int64_t i = 0; i < 3; ++i) {
+                // One pass along j: count_x_along_i_j.
+                for (int64_t j = 0; j < 3; ++j) {
+                  count_x_along_i_j += convert<int32_t>(
+                      choose(inside(2 * p + i - 1, H) ? inside<2>(2 * q + j - 1, W, active)
+                                                      : Mask<kLanes64>(false),
+                             (inside(2 * p + i - 1, H)
+                                  ? load_inside<2>(x, (bc * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                   2 * q + j - 1, W, active, 0.0f)
+                                  : 0.0f),
+                             -INFINITY) == load(&y[(bc * P + p) * Q + q], active));
+                }
               }
-              for (int64_t h = 0; h < H; ++h) {
-                for_lanes<kLanes64>(0, W, [=](int64_t w, auto active) IN_SET {
-                  Lanes<float, kLanes64> sum_d_y = 0.0f;
-                  for (int64_t i = 0; i < 3; ++i) {
-                    // One pass along j: sum_d_y.
-                    for (int64_t j = 0; j < 3; ++j) {
-                      const int64_t p_at = (h - i + 1) / 2;
-                      const auto y_at = gather<float>(w, active, [&](int64_t w_at) IN_SET {
-                        return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
-                                   ? y[(bc * P + p_at) * Q + (w_at - j + 1) / 2]
-                                   : 0.0f;
-                      });
-                      const auto chosen =
-                          active &&
-                          ((h - i + 1) % 2 == 0 && h - i + 1 >= 0 &&
-                           (h - i + 1) / 2 < floor_div(H - 1, 2) + 1 &&
-                           (positions<kLanes64>(w) - j + 1) % 2 == 0 && Positions<kLanes64>{w - j + 1} >= 0 &&
-                           (positions<kLanes64>(w) - j + 1) / 2 < floor_div(W - 1, 2) + 1 &&
-                           load(&x[(bc * H + h) * W + w], active) == y_at);
-                      if (any_lane(chosen)) {
-                        const auto d_y_at = gather<float>(w, chosen, [&](int64_t w_at) IN_SET {
-                          return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
-                                     ? d_y[(bc * P + p_at) * Q + (w_at - j + 1) / 2]
-                                     : 0.0f;
-                        });
-                        const auto count_x_at = gather<int64_t>(w, chosen, [&](int64_t w_at) IN_SET {
-                          return inside(p_at, smaller(P, floor_div(H - 1, 2) + 1)) &&
-                                         inside((w_at - j + 1) / 2, smaller(Q, floor_div(W - 1, 2) + 1))
-                                     ? count_x[p_at * Q + (w_at - j + 1) / 2]
-                                     : 0;
-                        });
-                        sum_d_y += keep(chosen, d_y_at / convert<float>(count_x_at), 0.0f);
-                      }
-                    }
+              store(&count_x[p * Q + q], active, convert<int64_t>(count_x_along_i_j));
+            });
+          }
+          for (int64_t h = 0; h < H; ++h) {
+            for_lanes<kLanes64>(0, W, [=](int64_t w, auto active) IN_SET {
+              Lanes<float, kLanes64> sum_d_y = 0.0f;
+              for (int64_t i = 0; i < 3; ++i) {
+                // One pass along j: sum_d_y.
+                for (int64_t j = 0; j < 3; ++j) {
+                  const int64_t p_at = (h - i + 1) / 2;
+                  const auto y_at = inside(p_at, P)
+                                        ? gather_row(&y[(bc * P + p_at) * Q],
+                                                     (positions<kLanes64>(w) - j + 1) / 2, Q, active, 0.0f)
+                                        : 0.0f;
+                  const auto chosen =
+                      active &&
+                      ((h - i + 1) % 2 == 0 && h - i + 1 >= 0 && (h - i + 1) / 2 < floor_div(H - 1, 2) + 1 &&
+                       (positions<kLanes64>(w) - j + 1) % 2 == 0 && Positions<kLanes64>{w - j + 1} >= 0 &&
+                       (positions<kLanes64>(w) - j + 1) / 2 < floor_div(W - 1, 2) + 1 &&
+                       load(&x[(bc * H + h) * W + w], active) == y_at);
+                  if (any_lane(chosen)) {
+                    const auto d_y_at = gather<float>(w, chosen, [&](int64_t w_at) IN_SET {
+                      return inside(p_at, P) && inside((w_at - j + 1) / 2, Q)
+                                 ? d_y[(bc * P + p_at) * Q + (w_at - j + 1) / 2]
+                                 : 0.0f;
+                    });
+                    const auto count_x_at = gather<int64_t>(w, chosen, [&](int64_t w_at) IN_SET {
+                      return inside(p_at, smaller(P, floor_div(H - 1, 2) + 1)) &&
+                                     inside((w_at - j + 1) / 2, smaller(Q, floor_div(W - 1, 2) + 1))
+                                 ? count_x[p_at * Q + (w_at - j + 1) / 2]
+                                 : 0;
+                    });
+                    sum_d_y += keep(chosen, d_y_at / convert<float>(count_x_at), 0.0f);
                   }
-                  store_around(&d_x[(bc * H + h) * W + w], active, sum_d_y, around_caches);
-                });
+                }
               }
-            }
-            if (around_caches) finish_stores();
-          });
+              store_around(&d_x[(bc * H + h) * W + w], active, sum_d_y, around_caches);
+            });
+          }
+        }
+        if (around_caches) finish_stores();
+      });
 }
 
 // Checks the arguments, then runs.

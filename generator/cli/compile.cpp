@@ -6,8 +6,10 @@
 #include "rewrite/coalesce.h"
 #include "rewrite/drop_reports.h"
 #include "rewrite/masks.h"
+#include "rewrite/open_places.h"
 #include "rewrite/optional_outputs.h"
 #include "rewrite/share.h"
+#include "rewrite/split_axes.h"
 #include "spec/sketch.h"
 #include "support/check.h"
 
@@ -89,7 +91,7 @@ void dissolve_single_positions(const Spec &spec, const body::Body &body, Variati
 
 void lower(Variation &variation) {
   Diagnostics none; // what was legal stays legal
-  const Kernel shared = compute_under_masks(share_folds(variation.lowered));
+  const Kernel shared = compute_under_masks(share_folds(split_axes(open_places(variation.lowered))));
   variation.lowered = coalesce(guard_optional_outputs(shared));
   must_be_legal(variation.lowered);
   variation.lowered_facts = analyze(variation.lowered, none);

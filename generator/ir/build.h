@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "ir/statements.h"
 
 namespace kgen::build {
 
@@ -77,16 +78,6 @@ void check_definitions(Build &build); // optional operands, reads before writes,
 std::set<GridId> grid_mentions(const Build &build, const Size &size);
 // Grid dimensions with which the window of an operand moves.
 std::set<GridId> moves_with(const Build &build, const Var &var);
-
-// Calls visit(statement) for all statements, outer before inner, in order.
-template <class Statements, class Visit> void for_each(Statements &statements, const Visit &visit) {
-  for (auto &statement : statements) {
-    visit(statement);
-    for_each(statement.body, visit);
-    for_each(statement.otherwise, visit);
-    for_each(statement.step, visit);
-  }
-}
 
 // The expressions that stand in a statement itself.
 std::vector<ExprId> roots(const Stmt &statement);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/statements.h"
+
 namespace kgen {
 namespace {
 
@@ -105,7 +107,7 @@ private:
       rename(e.axes);
       rename(e.reduced);
     }
-    for_each_statement(out_.statements, [&](Stmt &s) {
+    for_each(out_.statements, [&](Stmt &s) {
       rename(s.axes);
       rename(s.context);
     });
@@ -124,14 +126,6 @@ private:
   // A derived axis has a formula, and is called by its name; but a number is one, however it is written.
   static Size size_of(const Axis &axis) {
     return axis.derived && !axis.size.is_integer() ? Size::axis(axis.name) : axis.size;
-  }
-
-  template <class Visit> static void for_each_statement(std::vector<Stmt> &list, const Visit &visit) {
-    for (Stmt &s : list) {
-      visit(s);
-      for (std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
-        for_each_statement(*inside, visit);
-    }
   }
 
   Kernel out_;

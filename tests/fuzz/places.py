@@ -5,7 +5,7 @@ from tree import Statement
 FLOATS = {"f32": 6, "f64": 1, "bf16": 1, "f16": 1}
 WHOLE = {"i32": 3, "u8": 2, "i16": 1, "i64": 1}
 OUTPUTS = {True: {"f32": 4, "f64": 1}, False: {"i64": 1, "i32": 1}}
-SIZES = [1, 3, 8, 16, 17, 33, 64]
+SIZES = [1, 3, 8, 16, 17, 33]
 # {p} is a place before, {a} the axis that is read along; a rest by {a}'s size asks that it has elements.
 CHOSEN = ["({p} < 0 ? 0 : {p})", "({p} < 0 ? -({p}) : {p})", "({p} >= size({a}) ? 2 * size({a}) - 2 - ({p}) : {p})",
           "({p} >= size({a}) ? size({a}) - 1 : {p})", "min(max({p}, 0), size({a}) - 1)", "clamp({p}, 0, size({a}) - 1)",
@@ -13,6 +13,7 @@ CHOSEN = ["({p} < 0 ? 0 : {p})", "({p} < 0 ? -({p}) : {p})", "({p} >= size({a}) 
           "(({p}) % max(size({a}), 1) + size({a})) % max(size({a}), 1)", "({p} % 2 == 0 ? {p} : {p} + 1)",
           "({c} ? {p} : {q})", "({c} ? {p} : 0)", "({c} ? {p} : {p} + 1)",
           "({p} < 0 ? 0 : {p} >= size({a}) ? size({a}) - 1 : {p})"]
+DIGITS = ["{i} / {d}", "{i} % {d}", "({i} + {n}) / {d}"]
 PLAIN = ["{i}", "{i} + {n}", "{i} - {n}", "2 * {i}", "{i} / 2", "size({a}) - 1 - {i}", "2 * {i} - {n}", "{n} - {i}"]
 
 
@@ -20,6 +21,10 @@ class Places:
     def __init__(self, frame):
         self.frame, self.r = frame, frame.rng
         self.axes = [self.axis() for _ in range(self.r.choice([1, 2, 2, 3]))]
+        self.digits = {}  # axes that have so many times the positions of another
+        free = [a for a in self.axes if not frame.spec.has(f"axes.{a}")]
+        if free and self.r.random() < 0.4:
+            self.enlarge(self.r.choice(free))
         self.tap = self.axis(self.r.choice([2, 3, 5])) if self.r.random() < 0.5 else None
         table = FLOATS if frame.body.real else WHOLE
         self.inputs = [frame.input(self.some(), table, plain=True) for _ in range(self.r.choice([1, 1, 2]))]
@@ -37,6 +42,20 @@ class Places:
             self.frame.spec.add(f"axes.{name}", size)
         return name
 
+    def enlarge(self, axis):
+        name, by = self.frame.axis(plain=True), self.r.choice([2, 2, 3, 4, 5, 8, 16])
+        self.digits[name] = by
+        self.frame.spec.add(f"axes.{name}", {"equals": f"{by} * {axis}"})
+        self.frame.use("axis read by its digits")
+
+    def out_axes(self):
+        """As an array has them, perhaps with the axis that is read by its digits, mostly last."""
+        axes = self.some()
+        axes = axes[1:] if self.digits and len(axes) > 2 else axes
+        for name in self.digits:
+            axes.insert(len(axes) if self.r.random() < 0.7 else 0, name)
+        return axes
+
     def some(self):
         """All axes or all but one, in any order."""
         axes = self.axes[:]
@@ -49,6 +68,11 @@ class Places:
 
     def plain(self, axis, over):
         name = axis if axis in over and self.r.random() < 0.8 else self.r.choice(over)
+        enlarged = [a for a in over if a in self.digits]
+        if enlarged and self.r.random() < 0.6:
+            name = self.r.choice(enlarged)
+            by = self.digits[name] if self.r.random() < 0.9 else 2
+            return self.r.choice(DIGITS).format(i=f"index({name})", d=by, n=self.number())
         place = self.r.choice(PLAIN).format(i=f"index({name})", a=axis, n=self.number())
         return f"{place} + index({self.tap})" if self.tap in over and self.r.random() < 0.7 else place
 
@@ -146,7 +170,7 @@ def places(frame):
     if r.random() < 0.25:
         body.statements.append(made.keep())
     for _ in range(r.choice([1, 1, 2])):
-        over = made.some()
+        over = made.out_axes()
         out = frame.output(over, OUTPUTS[body.real], plain=True)
         body.statements += made.statements(out.name, over)
     cover_axes(frame, made.axes)

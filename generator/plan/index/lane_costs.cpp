@@ -55,6 +55,11 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
         total += kNearestCost;
         return true;
       }
+      if (const Coordinate *along = lane == kNone ? nullptr : place_in_row(e, lane);
+          along != nullptr && goes_around(along->value, lane)) {
+        total += kNearestCost + 2 * kCallCost; // the first place and the last one
+        return false;
+      }
       total += guarded(e, lane) ? lanes * kGatherCost : access_cost(step_of(e.ref, e.coords, lane), lane, walks);
     } else if (e.op == Op::element) {
       total += lane == kNone || is_one_element(e.args, lane) ? 1 : kLanes * kGatherCost;

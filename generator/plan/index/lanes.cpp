@@ -4,6 +4,7 @@
 
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 
 namespace kgen {
 namespace {
@@ -105,6 +106,32 @@ std::optional<int64_t> LaneAnalysis::coefficient(ExprId id, AxisId lane) const {
   if (right.op == Op::constant)
     return *a * right.integer;
   return std::nullopt;
+}
+
+const Coordinate *LaneAnalysis::place_in_row(const Expr &read, AxisId lane) const {
+  const Var &var = kernel_.vars[read.ref];
+  if (plan_.storage[read.ref].kind != Storage::Kind::argument || var.strided || var.optional || var.dims.empty() ||
+      !var.dims.back().whole || is_packed_row(kernel_, var, var.dims.size() - 1))
+    return nullptr;
+  const Coordinate *const along = find_coordinate(read.coords, var.dims.back().axis);
+  const bool shared = std::all_of(var.dims.begin(), var.dims.end() - 1, [&](const Dim &other) {
+    const Coordinate *const given = find_coordinate(read.coords, other.axis);
+    return given == nullptr ? other.axis != lane : !varies(given->value, lane);
+  });
+  return shared && along != nullptr && varies(along->value, lane) ? along : nullptr;
+}
+
+bool LaneAnalysis::goes_around(ExprId id, AxisId lane) const {
+  const Expr &e = kernel_.expr(id);
+  if (e.type != Type::i64 || coefficient(id, lane))
+    return false;
+  const auto along = [&](size_t arg) { return coefficient(e.args[arg], lane) == 1 || goes_around(e.args[arg], lane); };
+  if (e.op == Op::add && !varies(e.args[0], lane))
+    return along(1);
+  constexpr int64_t kFew = 64; // it would begin again within most groups
+  if (e.op == Op::rem && kernel_.expr(e.args[1]).op == Op::constant && kernel_.expr(e.args[1]).integer < kFew)
+    return false;
+  return (e.op == Op::rem || e.op == Op::add || e.op == Op::sub) && !varies(e.args[1], lane) && along(0);
 }
 
 namespace {

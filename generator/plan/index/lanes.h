@@ -39,6 +39,11 @@ public:
   LaneStep step_of(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
   // c where the value is c * index(lane) + something that is the same for all lanes.
   std::optional<int64_t> coefficient(ExprId id, AxisId lane) const;
+  // The coordinate along the last dimension of an array, where neighbours stand beside each other, if it differs
+  // between the lanes and no other does.
+  const Coordinate *place_in_row(const Expr &read, AxisId lane) const;
+  // Is it one more from lane to lane, but for where it begins again: `(index(lane) + shift) % count`?
+  bool goes_around(ExprId id, AxisId lane) const;
   // A read of neighbours that stays at the ends of a row where it would leave it, `x[clamp(n + k, 0, N - 1)]`: its
   // coordinate, before it is held back to least .. most (kNone: to the row).
   struct Nearest {

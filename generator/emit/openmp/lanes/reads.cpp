@@ -230,6 +230,15 @@ std::string name_of_coordinate(LaneScope &lanes, const Coordinate &c) {
   return name;
 }
 
+// What a position of the group is called where each is asked for by itself: not as the first one, since products are
+// compiled with -Wshadow.
+std::string name_of_one(LaneScope &lanes) {
+  std::string &own = lanes.reads.one_of[lanes.axis];
+  if (own.empty())
+    own = lanes.names.claim(lanes.printer.axis_name(lanes.axis), "_at");
+  return own;
+}
+
 // What the coordinates are called until the read is printed.
 std::map<ExprId, std::string> names_of_coordinates(LaneScope &lanes, const Expr &e) {
   std::map<ExprId, std::string> out;
@@ -240,47 +249,95 @@ std::map<ExprId, std::string> names_of_coordinates(LaneScope &lanes, const Expr 
   return out;
 }
 
-// The coordinate along the last dimension, where neighbours stand beside each other, if lanes share all others.
-const Coordinate *only_last_moves(const LaneScope &lanes, const Expr &e) {
-  const Var &var = lanes.kernel.vars[e.ref];
-  if (lanes.kind_of(e.ref) != Storage::Kind::argument || var.strided || var.dims.empty() || !var.dims.back().whole ||
-      is_packed_row(lanes.kernel, var, var.dims.size() - 1))
-    return nullptr;
-  const Coordinate *const along = find_coordinate(e.coords, var.dims.back().axis);
-  const bool shared = std::all_of(var.dims.begin(), var.dims.end() - 1, [&](const Dim &other) {
-    const Coordinate *const given = find_coordinate(e.coords, other.axis);
-    return given == nullptr ? other.axis != lanes.axis : !lanes.varies(given->value);
+// Can the lanes' values be computed as vectors, of what is at hand or stands beside each other in memory?
+bool is_found_by_vectors(const LaneScope &lanes, ExprId id) {
+  bool found = true;
+  walk(lanes.kernel, id, [&](ExprId at) {
+    const Expr &e = lanes.expr(at);
+    if (!found || !lanes.varies(at))
+      return false;
+    if (e.op != Op::read) {
+      found = e.op == Op::index || e.op == Op::cast || has_vector_form(lanes.kernel, e);
+      return found;
+    }
+    const LaneStep::Kind step = lanes.step_of(e.ref, e.coords).kind;
+    found = lanes.is_vector(e.ref) ||
+            (step == LaneStep::Kind::neighbour && !lanes.analysis.guarded(e, lanes.axis) && guard_of(lanes, e).empty());
+    return false;
   });
-  return shared ? along : nullptr;
+  return found;
 }
 
-// A read at computed places of the last dimension, which the lanes go along in runs, as a rule: mirrored, cut off.
-// None: it has another form.
-std::optional<Code> load_runs(LaneScope &lanes, const Expr &e) {
+// Is it too much for a compiler to load lanes under conditions: several conditions, values that are vectors, or small
+// numbers, which no instruction gathers? (Halves neither; but they share their text with wider floats.)
+bool is_gathered_by_hand(LaneScope &lanes, const Expr &e, ExprId along) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  lanes.printer.index_text(e.ref, e.coords, &checks);
+  const bool of_vectors = any_node(
+      lanes.kernel, along, [&](const Expr &inner) { return inner.op == Op::read && lanes.is_vector(inner.ref); });
+  const Type type = lanes.kernel.vars[e.ref].type;
+  return checks.size() > 1 || of_vectors || (is_integer(type) && bits_of(type) < bits_of(Type::i32));
+}
+
+// Places as few bits as hold them: those of tables of up to 32 bits are not widened.
+Code narrow_places(LaneScope &lanes, ExprId along) {
+  const Expr &e = lanes.expr(along);
+  const Type from = e.op == Op::cast ? lanes.expr(e.args[0]).type : e.type;
+  if (e.op != Op::cast || is_floating(from) || from == Type::boolean || from == Type::u32 ||
+      bits_of(from) > bits_of(Type::i32))
+    return on_lanes(lanes, along);
+  lanes.note(Type::i32);
+  return cast_lanes(lanes, on_lanes(lanes, e.args[0]), from, Type::i32);
+}
+
+// How the lanes' places in a row are given, and to which helper.
+struct RowPlaces {
+  std::string helper, places;
+};
+
+// What mirrors or cuts off has runs of neighbours, as a rule; what begins again, but for where it does. None: it has
+// another form.
+std::optional<RowPlaces> places_in_row(LaneScope &lanes, const Expr &e, ExprId along) {
+  if (const std::string at = name_of_coordinate(lanes, {lanes.kernel.vars[e.ref].dims.back().axis, along}); !at.empty())
+    return RowPlaces{"load_runs", at};
+  if (lanes.analysis.goes_around(along, lanes.axis)) {
+    const std::string first = lanes.printer.axis_name(lanes.axis), own = name_of_one(lanes);
+    lanes.printer.rename_axis(lanes.axis, own);
+    const std::string place = lanes.scalar(along).text;
+    lanes.printer.rename_axis(lanes.axis, first);
+    return RowPlaces{"load_around", first + ", [&](int64_t " + own + ") IN_SET { return " + place + "; }"};
+  }
+  if (e.safe || lanes.reads.place == Standing::elsewhere || !lanes.masks.mask.empty() ||
+      !is_found_by_vectors(lanes, along) || !is_gathered_by_hand(lanes, e, along))
+    return std::nullopt;
+  return RowPlaces{"gather_row", narrow_places(lanes, along).text};
+}
+
+// A read at computed places of the last dimension. None: it has another form.
+std::optional<Code> load_in_row(LaneScope &lanes, const Expr &e) {
   if (e.op != Op::read)
     return std::nullopt;
   const Var &var = lanes.kernel.vars[e.ref];
-  const Coordinate *const along = only_last_moves(lanes, e);
-  if (along == nullptr || !lanes.varies(along->value) || var.type == Type::boolean ||
-      (is_half(var.type) && var.outside != 0))
+  const Coordinate *const along = lanes.analysis.place_in_row(e, lanes.axis);
+  if (along == nullptr || var.type == Type::boolean || (is_half(var.type) && var.outside != 0))
     return std::nullopt;
-  const std::string at = name_of_coordinate(lanes, *along);
-  if (at.empty())
+  const std::optional<RowPlaces> found = places_in_row(lanes, e, along->value);
+  if (!found)
     return std::nullopt;
   std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
+  places[along->value] = "0"; // where the row begins
   std::swap(lanes.printer.places, places);
+  const std::string row = lanes.element(e.ref, e.coords);
   std::vector<std::pair<std::string, std::string>> checks;
   if (!e.safe)
     lanes.printer.index_text(e.ref, e.coords, &checks);
-  std::erase_if(checks, [&](const auto &check) { return check.first == lanes.printer.places.at(along->value); });
-  lanes.printer.places[along->value] = "0"; // where the row begins
-  const std::string row = lanes.element(e.ref, e.coords);
   std::swap(lanes.printer.places, places);
+  if (!e.safe && may_be_outside(lanes.kernel, var, var.dims.size() - 1, e.coords))
+    checks.pop_back(); // the helper asks
   lanes.note(var.type);
-  lanes.note(Type::i64);
   const std::string outside = text_outside(lanes, e);
   const std::string text = widened_half(lanes,
-                                        lanes.helper("load_runs") + "(&" + row + ", " + at + ", " +
+                                        lanes.helper(found->helper) + "(&" + row + ", " + found->places + ", " +
                                             lanes.printer.size_text(var.dims.back().extent) + ", " +
                                             lanes.masks.active + ", " + (is_half(var.type) ? "0" : outside) + ")",
                                         var.type);
@@ -350,8 +407,8 @@ Code row_of(LaneScope &lanes, const Expr &e, ExprId id) {
 
 Code gather(LaneScope &lanes, ExprId id) {
   const Expr &e = lanes.expr(id);
-  if (const std::optional<Code> runs = load_runs(lanes, e))
-    return lanes.reads.place == Standing::within ? Code{name_of_gathered(lanes, runs->text, e)} : *runs;
+  if (const std::optional<Code> row = load_in_row(lanes, e))
+    return lanes.reads.place == Standing::within ? Code{name_of_gathered(lanes, row->text, e)} : *row;
   lanes.note(e.type);
   std::set<VarId> vectors;
   walk(lanes.kernel, id, [&](ExprId at) {
@@ -365,9 +422,7 @@ Code gather(LaneScope &lanes, ExprId id) {
       !vectors.empty() || std::ranges::any_of(places, [&](const auto &place) { return lanes.varies(place.first); });
   const std::string lane = by_lane ? ", int lane" : "";
   const std::string first = lanes.printer.axis_name(lanes.axis);
-  std::string &own = lanes.reads.one_of[lanes.axis]; // not the name of the first: products are compiled with -Wshadow
-  if (own.empty())
-    own = lanes.names.claim(first, "_at");
+  const std::string own = name_of_one(lanes);
   lanes.printer.rename_axis(lanes.axis, own);
   std::swap(lanes.printer.by_lane, vectors);
   std::swap(lanes.printer.places, places);
