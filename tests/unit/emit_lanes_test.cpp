@@ -536,8 +536,9 @@ TEST_CASE("neighbours that are held back at the ends of a row are loaded whole w
   };
   CHECK(has(text("max(index(N) - 1, 0)"), "from_bf16(load_nearest(x, m * N + n - 1, n - 1, 0, N - 1, active))"));
   CHECK(has(text("min(index(N) + 2, size(N) - 1)"), "load_nearest(x, m * N + n + 2, n + 2, 0, N - 1, active)"));
-  CHECK(has(text("max(min(index(N) + 2, size(N) - 1), 0)"),
-            "load_nearest(x, m * N + n + 2, n + 2, 0, larger(0, N - 1),"));
+  CHECK(has(text("max(min(index(N) + 2, size(N) - 1), 0)"), "load_nearest(x, m * N + n + 2, n + 2, 0, N - 1, active)"));
+  CHECK(has(text("index(N) < 2 ? 0 : index(N) - 2"), "load_nearest(x, m * N + n - 2, n - 2, 0, N - 1, active)"));
+  CHECK(!has(text("index(N) < 4 ? 0 : index(N) - 2"), "load_nearest"));
   CHECK(!has(text("clamp(2 * index(N), 0, size(N) - 1)"), "load_nearest"));
 }
 

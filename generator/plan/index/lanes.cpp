@@ -223,46 +223,6 @@ LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, 
   return sum.step();
 }
 
-std::optional<LaneAnalysis::Nearest> LaneAnalysis::nearest(const Expr &read, AxisId lane) const {
-  if (!read.safe || plan_.storage[read.ref].kind != Storage::Kind::argument)
-    return std::nullopt;
-  std::vector<Coordinate> coords = read.coords;
-  Nearest found;
-  for (Coordinate &c : coords) {
-    if (!varies(c.value, lane) || coefficient(c.value, lane))
-      continue;
-    if (found.axis != kNone || kernel_.axes[c.axis].ragged != kNone || !held_back(c.value, lane, found))
-      return std::nullopt;
-    found.axis = c.axis;
-    c.value = found.at;
-  }
-  if (found.axis == kNone || step_of(read.ref, coords, lane).kind != LaneStep::Kind::neighbour)
-    return std::nullopt;
-  return found;
-}
-
-// The limits of min, max and clamp that are the same for all lanes.
-bool LaneAnalysis::held_back(ExprId id, AxisId lane, Nearest &found) const {
-  const Expr &e = kernel_.expr(id);
-  const auto limit = [&](ExprId &slot, ExprId by) {
-    const bool fits = slot == kNone && !varies(by, lane);
-    slot = by;
-    return fits;
-  };
-  if (const auto moves = coefficient(id, lane)) {
-    found.at = id;
-    return *moves == 1;
-  }
-  if (e.op == Op::clamp)
-    return limit(found.least, e.args[1]) && limit(found.most, e.args[2]) && held_back(e.args[0], lane, found);
-  if (e.op != Op::min && e.op != Op::max)
-    return false;
-  found.least_wins = found.least_wins || (e.op == Op::min && found.least != kNone);
-  const bool first = varies(e.args[0], lane);
-  ExprId &slot = e.op == Op::min ? found.most : found.least;
-  return limit(slot, e.args[first ? 1 : 0]) && held_back(e.args[first ? 0 : 1], lane, found);
-}
-
 bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
   if (e.safe || lane == kNone)
     return false;

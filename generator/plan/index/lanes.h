@@ -80,6 +80,7 @@ private:
   bool find_varying(ExprId id, AxisId lane) const;
   bool possible(const PlanNode &node, const PlanNode &loop, bool masked) const;
   bool held_back(ExprId id, AxisId lane, Nearest &found) const;
+  bool chosen_limit(const Expr &choice, AxisId lane, Nearest &found) const;
   bool target_fits(const PlanNode &node, AxisId lane, bool masked) const;
   LaneStep buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const;
 

@@ -174,11 +174,10 @@ Code load_nearest(LaneScope &lanes, const Expr &e, const LaneAnalysis::Nearest &
       c.value = nearest.at;
   const auto extent =
       std::find_if(var.dims.begin(), var.dims.end(), [&](const Dim &d) { return d.axis == nearest.axis; });
-  const std::string least = nearest.least == kNone ? "0" : lanes.scalar(nearest.least).text;
-  std::string most = nearest.most == kNone
-                         ? lanes.printer.size_text(Size::make(Size::Op::subtract, {extent->extent, Size::integer(1)}))
-                         : lanes.scalar(nearest.most).text;
-  if (nearest.least_wins)
+  const std::string least = nearest.least == kNone ? "0" : lanes.scalar(nearest.least).text,
+                    end = lanes.printer.size_text(Size::make(Size::Op::subtract, {extent->extent, Size::integer(1)}));
+  std::string most = nearest.most == kNone ? end : lanes.scalar(nearest.most).text;
+  if (nearest.least_wins && (least != "0" || most != end)) // an empty row has nobody who reads it
     most = lanes.helper("larger") + "(" + least + ", " + most + ")";
   const std::string text = lanes.helper("load_nearest") + "(" + lanes.name(e.ref) + ", " +
                            first_index(lanes, e.ref, coords, nullptr) + ", " + lanes.scalar(nearest.at).text + ", " +
