@@ -3,6 +3,7 @@
 #include "emit/text/render.h"
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
+#include "rewrite/choices.h"
 #include "rewrite/coalesce.h"
 #include "rewrite/drop_reports.h"
 #include "rewrite/masks.h"
@@ -91,7 +92,8 @@ void dissolve_single_positions(const Spec &spec, const body::Body &body, Variati
 
 void lower(Variation &variation) {
   Diagnostics none; // what was legal stays legal
-  const Kernel shared = compute_under_masks(share_folds(split_axes(open_places(variation.lowered))));
+  const Kernel shared =
+      compute_under_masks(share_folds(split_axes(open_places(branches_as_choices(variation.lowered)))));
   variation.lowered = coalesce(guard_optional_outputs(shared));
   must_be_legal(variation.lowered);
   variation.lowered_facts = analyze(variation.lowered, none);

@@ -1,44 +1,130 @@
+// Statements are followed in order, with what each local stands for at the moment.
 #include "rewrite/open_places.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "analysis/flow.h"
 #include "ir/axes_of_values.h"
 #include "ir/op_rows.h"
-#include "ir/rebuild.h"
+#include "ir/statements.h"
 
 namespace kgen {
 namespace {
 
-constexpr int kMostOperations = 8;                // more are better computed once
+constexpr int kMostOperations = 8; // more are better computed once
+constexpr int64_t kMostShifted = 32;
+constexpr int kLittle = 1;                        // so many are better said than kept, wherever they stand
 constexpr int64_t kMostNumber = int64_t{1} << 40; // of numbers that are added up
 
 class Opening {
 public:
-  explicit Opening(const Kernel &kernel) : out_(kernel), rebuild_(out_) {}
+  explicit Opening(const Kernel &kernel) : out_(kernel) {}
 
   Kernel run() {
-    rebuild_.run([](ExprId) { return kNone; }, [&](ExprId id) { return place(id); });
+    list(out_.statements);
     find_axes_of_values(out_);
     return std::move(out_);
   }
 
 private:
-  ExprId place(ExprId id) {
+  // A local's value in 64 bits, of positions and of numbers that are the same for all lanes.
+  struct Meaning {
+    ExprId value = kNone;
     int operations = 0;
-    return is_known(id, operations) ? opened(id) : rebuild_.now[id];
+  };
+
+  void list(std::vector<Stmt> &statements) {
+    for (Stmt &s : statements)
+      statement(s);
   }
 
-  const Expr &expr(ExprId id) const { return rebuild_.before.expr(id); }
+  void statement(Stmt &s) {
+    if (s.kind == Stmt::Kind::loop)
+      forget_targets({s});
+    open(s.value);
+    for (ExprId &index : s.indices)
+      open(index);
+    for (Coordinate &c : s.coords)
+      place(c.value);
+    if (s.kind == Stmt::Kind::assign || s.kind == Stmt::Kind::declare)
+      return set(s);
+    const std::map<VarId, Meaning> before = meanings_;
+    for (std::vector<Stmt> *inner : {&s.body, &s.otherwise, &s.step}) {
+      meanings_ = before;
+      list(*inner);
+    }
+    meanings_ = before;
+    forget_targets({s});
+  }
 
-  // Is it computed of positions and of what is the same everywhere, in a few steps that all hold their exact value?
+  void set(const Stmt &s) {
+    int operations = 0;
+    const bool whole = s.kind == Stmt::Kind::assign && s.coords.empty() && s.indices.empty() &&
+                       out_.vars[s.target].kind == Var::Kind::local && out_.vars[s.target].array.empty();
+    const bool known = whole && is_integer(out_.expr(s.value).type) && is_known(s.value, operations);
+    const ExprId value = known ? opened(s.value) : kNone;
+    forget(s.target);
+    if (known && !mentions(value, s.target))
+      meanings_[s.target] = {value, operations};
+  }
+
+  void forget_targets(const std::vector<Stmt> &statements) {
+    for_each(statements, [&](const Stmt &s) {
+      if (s.target != kNone)
+        forget(s.target);
+    });
+  }
+
+  void forget(VarId var) {
+    std::erase_if(meanings_,
+                  [&](const auto &known) { return known.first == var || mentions(known.second.value, var); });
+  }
+
+  bool mentions(ExprId id, VarId var) const {
+    bool found = false;
+    analysis::visit_expressions(out_, id,
+                                [&](const Expr &e, ExprId) { found = found || (e.op == Op::read && e.ref == var); });
+    return found;
+  }
+
+  // Opens the places in the expression, and what is as short as its name; a copy, where there are any.
+  void open(ExprId &id) {
+    if (id == kNone)
+      return;
+    Expr e = out_.expr(id);
+    if (const auto known = meanings_.find(e.ref); e.op == Op::read && e.type == Type::i64 && known != meanings_.end() &&
+                                                  e.coords.empty() && known->second.operations <= kLittle) {
+      id = known->second.value;
+      return;
+    }
+    for (ExprId &arg : e.args)
+      open(arg);
+    for (Coordinate &c : e.coords)
+      place(c.value);
+    const Expr &was = out_.expr(id);
+    const bool same_places = std::ranges::equal(e.coords, was.coords, {}, &Coordinate::value, &Coordinate::value);
+    if (e.args != was.args || !same_places)
+      id = out_.add(std::move(e));
+  }
+
+  void place(ExprId &id) {
+    int operations = 0;
+    if (is_known(id, operations))
+      id = opened(id);
+    else
+      open(id);
+  }
+
+  // Is it computed of positions and of what is the same for all lanes, in a few steps that all hold their exact value?
   bool is_known(ExprId id, int &operations) const {
-    const Expr &e = expr(id);
+    const Expr &e = out_.expr(id);
     const bool asks = e.type == Type::boolean && e.op != Op::read && e.op != Op::scalar;
     if (e.type != Type::i64 && !(e.type == Type::i32 && is_bounded(e)) && !asks)
       return false;
-    if (is_comparison(e.op) && !is_integer(expr(e.args[0]).type))
+    if (is_comparison(e.op) && !is_integer(out_.expr(e.args[0]).type))
       return false;
     switch (e.op) {
     case Op::constant:
@@ -47,11 +133,16 @@ private:
     case Op::scalar:
       return true;
     case Op::read: {
-      const ExprId value = analysis::only_value(rebuild_.before, e);
-      return value != kNone && is_known(value, operations);
+      const auto known = meanings_.find(e.ref);
+      if (known != meanings_.end() && e.coords.empty())
+        operations += known->second.operations;
+      return e.coords.empty() && operations <= kMostOperations && (known != meanings_.end() || is_number(e.ref));
     }
     case Op::cast:
       return is_known(e.args[0], operations);
+    case Op::shr:
+    case Op::bit_and:
+      return divisor(e) != 0 && ++operations <= kMostOperations && is_known(e.args[0], operations);
     case Op::choose:
     case Op::both:
     case Op::either:
@@ -79,26 +170,66 @@ private:
     }
   }
 
+  // What `n >> 3` and `n & 7` divide by where n is not negative; 0: they are not known to divide.
+  int64_t divisor(const Expr &e) const {
+    const Expr &number = out_.expr(e.args[1]);
+    if (number.op != Op::constant || out_.expr(e.args[0]).bounds.low < 0 || number.integer < 0)
+      return 0;
+    if (e.op == Op::shr)
+      return number.integer < kMostShifted ? int64_t{1} << number.integer : 0;
+    return number.integer < kMostNumber && (number.integer & (number.integer + 1)) == 0 ? number.integer + 1 : 0;
+  }
+
+  // A local without axes, as the counter of a loop is.
+  bool is_number(VarId var) const {
+    const Var &v = out_.vars[var];
+    return v.kind == Var::Kind::local && v.axes.empty() && v.array.empty();
+  }
+
   // Its numbers in 64 bits.
   ExprId opened(ExprId id) {
-    Expr e = expr(id);
+    Expr e = out_.expr(id);
     if (e.op == Op::read)
-      return opened(analysis::only_value(rebuild_.before, e));
-    if (e.op == Op::cast && is_integer(expr(e.args[0]).type))
+      if (const auto known = meanings_.find(e.ref); known != meanings_.end())
+        return known->second.value;
+    if (e.op == Op::cast && is_integer(e.type) && is_integer(out_.expr(e.args[0]).type))
       return opened(e.args[0]);
-    if (e.op == Op::scalar && e.type != Type::i64) {
-      Expr wide = e;
-      wide.op = Op::cast;
-      wide.type = Type::i64;
-      wide.args = {out_.add(e)};
-      wide.ref = kNone;
-      return out_.add(wide);
-    }
+    if ((e.op == Op::scalar || e.op == Op::read) && is_integer(e.type) && e.type != Type::i64)
+      return widened(id);
+    if (e.op == Op::shr || e.op == Op::bit_and)
+      return quotient(e);
     for (ExprId &arg : e.args)
       arg = opened(arg);
     if (is_integer(e.type))
       e.type = Type::i64;
-    return out_.add(with_one_number(std::move(e)));
+    e = with_one_number(std::move(e));
+    return is_as_before(e, id) ? id : out_.add(std::move(e));
+  }
+
+  ExprId quotient(Expr e) {
+    Expr number;
+    number.type = Type::i64;
+    number.integer = divisor(e);
+    e.op = e.op == Op::shr ? Op::div : Op::rem;
+    e.type = Type::i64;
+    e.args = {opened(e.args[0]), out_.add(number)};
+    return out_.add(std::move(e));
+  }
+
+  bool is_as_before(const Expr &e, ExprId id) const {
+    const Expr &was = out_.expr(id);
+    return e.op == was.op && e.type == was.type && e.args == was.args && e.integer == was.integer;
+  }
+
+  ExprId widened(ExprId id) {
+    Expr wide;
+    wide.op = Op::cast;
+    wide.type = Type::i64;
+    wide.axes = out_.expr(id).axes;
+    wide.bounds = out_.expr(id).bounds;
+    wide.args = {id};
+    wide.place = out_.expr(id).place;
+    return out_.add(wide);
   }
 
   // x + 1 - 2 is x - 1.
@@ -123,7 +254,7 @@ private:
   }
 
   Kernel out_;
-  Rebuild rebuild_;
+  std::map<VarId, Meaning> meanings_;
 };
 
 } // namespace

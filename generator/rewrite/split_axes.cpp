@@ -9,7 +9,8 @@
 namespace kgen {
 namespace {
 
-constexpr size_t kMostAxes = 64;                     // an AxisSet has so many
+constexpr size_t kMostAxes = 64; // an AxisSet has so many
+constexpr int64_t kMostShifted = 32;
 constexpr int64_t kMostFields = 4, kFullVectors = 8; // low digits that are fields of vectors, and that fill some
 
 class Splitting {
@@ -38,17 +39,32 @@ private:
     return e.op == Op::index && e.axis == axis && e.ref == kNone;
   }
 
+  // A quotient or a remainder of the index; `by` 0: it is neither.
+  struct Digit {
+    int64_t by = 0;
+    bool is_high = false;
+  };
+
+  static Digit digit_of(const Kernel &kernel, const Expr &e, AxisId axis) {
+    const bool known = e.op == Op::div || e.op == Op::rem || e.op == Op::shr || e.op == Op::bit_and;
+    if (!known || !is_index(kernel, e.args[0], axis))
+      return {};
+    const Expr &number = kernel.exprs[e.args[1]];
+    const int64_t value = number.op == Op::constant ? number.integer : -1;
+    if (e.op == Op::shr)
+      return {value >= 0 && value < kMostShifted ? int64_t{1} << value : -1, true};
+    return {e.op == Op::bit_and ? ((value & (value + 1)) == 0 ? value + 1 : -1) : value, e.op == Op::div};
+  }
+
   // By what the body divides the index, if it is always the same.
   std::optional<int64_t> common_divisor(AxisId axis) const {
     std::optional<int64_t> found;
-    for (const Expr &e : out_.exprs) {
-      if ((e.op != Op::div && e.op != Op::rem) || !is_index(out_, e.args[0], axis))
-        continue;
-      const Expr &by = out_.exprs[e.args[1]];
-      if (by.op != Op::constant || (found && *found != by.integer))
-        return std::nullopt;
-      found = by.integer;
-    }
+    for (const Expr &e : out_.exprs)
+      if (const Digit digit = digit_of(out_, e, axis); digit.by != 0) {
+        if (found && *found != digit.by)
+          return std::nullopt;
+        found = digit.by;
+      }
     const bool fits = found && is_place(axis) &&
                       ((*found > 1 && *found <= kMostFields) || (*found > 0 && *found % kFullVectors == 0));
     return fits ? found : std::nullopt;
@@ -152,8 +168,8 @@ private:
     rebuild.run(
         [&](ExprId id) {
           const Expr &e = rebuild.before.expr(id);
-          if ((e.op == Op::div || e.op == Op::rem) && is_index(rebuild.before, e.args[0], axis))
-            return out_.add(index_of(e.op == Op::div ? high : low));
+          if (const Digit digit = digit_of(rebuild.before, e, axis); digit.by != 0)
+            return out_.add(index_of(digit.is_high ? high : low));
           return is_index(rebuild.before, id, axis) ? joined(digits, high, low) : kNone;
         },
         [&](ExprId id) { return rebuild.now[id]; });

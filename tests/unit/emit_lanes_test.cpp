@@ -625,4 +625,23 @@ body = 'y = mean(at(x, W = index(W) + J), J, where(inside(x, W = index(W) + J)))
   CHECK(text.find("chosen2") == std::string::npos);
 }
 
+TEST_CASE("what is asked lane by lane names the lane only where the answer depends on it") {
+  const std::string text = openmp_text(R"(
+kernel = "k"
+axes.C = 17
+inputs.x = "u8[C, K, N]"
+outputs.a = "i32[C, K, N]"
+body = '''
+a = 1;
+int n = 0;
+while (n < 4 && at(x, C = clamp(index(C) + 9, 0, size(C) - 1)) != 1) {
+  a += inside(x, C = clamp(index(K) - n, 0, size(C) - 1), K = abs(abs(index(K) + 9))) ? 2 : 5;
+  ++n;
+}
+'''
+)");
+  CHECK(has(text, "gather<bool>("));
+  CHECK(!has(text, "int lane) IN_SET { return inside(absolute"));
+}
+
 } // namespace kgen

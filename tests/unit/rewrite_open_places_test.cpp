@@ -40,10 +40,17 @@ TEST_CASE("a local that is set once, of positions, sizes and scalars, is what a 
         place("y = at(x, N = index(N));"));
 }
 
+TEST_CASE("a name that changes stands for what it is at the moment, in a loop too") {
+  CHECK(place("int64_t a = index(N);\na += 1;\ny = at(x, N = a);") == place("y = at(x, N = index(N) + 1);"));
+  CHECK(place("y = 0;\nfor (int i = 0; i < 3; ++i) { int64_t w = index(N) + i - 1; y += at(x, N = w); }") ==
+        place("y = 0;\nfor (int i = 0; i < 3; ++i) y += at(x, N = index(N) + i - 1);"));
+}
+
 TEST_CASE("a local stays where it changes, where memory decides, and where an int may wrap around") {
   const auto stays = [](const std::string &body) { return place(body).find("a") != std::string::npos; };
-  CHECK(stays("int64_t a = index(N);\na += 1;\ny = at(x, N = a);"));
   CHECK(stays("int64_t a = k;\ny = at(x, N = a);"));
   CHECK(stays("int a = int(index(N)) + by;\ny = at(x, N = a);"));
   CHECK(stays("int64_t a = 0;\nfor (int i = 0; i < 3; ++i) { a = index(N) + i; }\ny = at(x, N = a);"));
+  CHECK(stays("int64_t a = index(N);\ny = 0;\nfor (int i = 0; i < 3; ++i) { y += at(x, N = a); a += i; }"));
+  CHECK(stays("int64_t a = index(N);\nif (k > 0) a = k;\ny = at(x, N = a);"));
 }

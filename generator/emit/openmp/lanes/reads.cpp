@@ -419,7 +419,6 @@ Code gather(LaneScope &lanes, ExprId id) {
   std::map<ExprId, std::string> places = names_of_coordinates(lanes, e);
   const bool by_lane =
       !vectors.empty() || std::ranges::any_of(places, [&](const auto &place) { return lanes.varies(place.first); });
-  const std::string lane = by_lane ? ", int lane" : "";
   const std::string first = lanes.printer.axis_name(lanes.axis);
   const std::string own = name_of_one(lanes);
   lanes.printer.rename_axis(lanes.axis, own);
@@ -430,7 +429,8 @@ Code gather(LaneScope &lanes, ExprId id) {
   std::swap(lanes.printer.places, places);
   std::swap(lanes.printer.by_lane, vectors);
   lanes.printer.rename_axis(lanes.axis, first);
-  const std::string point = mentions_word(text, own) ? " " + own : "";
+  const std::string point = mentions_word(text, own) ? " " + own : "",
+                    lane = by_lane && mentions_word(text, "lane") ? ", int lane" : "";
   const std::string value =
       lanes.helper("gather") + "<" + (lanes.reads.as_bits ? "uint16_t" : Spelling::arithmetic(e.type)) + ">(" + first +
       ", " + lanes.masks.current() + ", [&](int64_t" + point + lane + ") IN_SET { return " + text + "; })";
