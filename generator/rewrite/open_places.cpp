@@ -64,7 +64,9 @@ private:
     int operations = 0;
     const bool whole = s.kind == Stmt::Kind::assign && s.coords.empty() && s.indices.empty() &&
                        out_.vars[s.target].kind == Var::Kind::local && out_.vars[s.target].array.empty();
-    const bool known = whole && is_integer(out_.expr(s.value).type) && is_known(s.value, operations);
+    // What gets more axes elsewhere has them here too, and may be folded along them.
+    const bool same_axes = whole && out_.vars[s.target].axes == (out_.expr(s.value).axes | s.context);
+    const bool known = same_axes && is_integer(out_.expr(s.value).type) && is_known(s.value, operations);
     const ExprId value = known ? opened(s.value) : kNone;
     forget(s.target);
     if (known && !mentions(value, s.target))
