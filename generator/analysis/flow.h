@@ -47,6 +47,8 @@ bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const s
 
 // visit.cpp: calls visit(expression, id) for an expression and all below it.
 void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit);
+// Does the expression read the variable, or an element of it?
+bool reads(const Kernel &kernel, ExprId id, VarId var);
 // The expressions in a statement itself, not in its nested statements.
 std::vector<ExprId> expressions_of(const Stmt &stmt);
 // All statements, outer before inner, with the branches and loops around them.

@@ -16,6 +16,14 @@ void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void
     visit_expressions(kernel, coordinate.value, visit);
 }
 
+bool reads(const Kernel &kernel, ExprId id, VarId var) {
+  bool found = false;
+  visit_expressions(kernel, id, [&](const Expr &e, ExprId) {
+    found = found || ((e.op == Op::read || e.op == Op::element || e.op == Op::inside) && e.ref == var);
+  });
+  return found;
+}
+
 std::vector<ExprId> expressions_of(const Stmt &stmt) {
   std::vector<ExprId> out = stmt.indices;
   for (const Coordinate &coordinate : stmt.coords)

@@ -13,15 +13,14 @@ public:
   explicit Rebuild(Kernel &kernel) : before(kernel), out_(kernel) {}
 
   // `make(id)` gives what stands for an expression of before in the new kernel, kNone: the same as before.
-  // `place(id)` gives what stands for it where it is a coordinate.
-  template <class Make, class Place> void run(const Make &make, const Place &place) {
+  template <class Make> void run(const Make &make) {
     out_.exprs.clear();
     for (ExprId id = 0; id < static_cast<ExprId>(before.exprs.size()); ++id) {
       ExprId made = make(id);
       if (made == kNone) {
         Expr e = before.expr(id);
         std::ranges::for_each(e.args, [&](ExprId &arg) { arg = now[arg]; });
-        std::ranges::for_each(e.coords, [&](Coordinate &c) { c.value = place(c.value); });
+        std::ranges::for_each(e.coords, [&](Coordinate &c) { c.value = now[c.value]; });
         made = out_.add(std::move(e));
       }
       now.push_back(made);
@@ -32,7 +31,7 @@ public:
     for_each(out_.statements, [&](Stmt &s) {
       move(s.value);
       std::ranges::for_each(s.indices, move);
-      std::ranges::for_each(s.coords, [&](Coordinate &c) { c.value = place(c.value); });
+      std::ranges::for_each(s.coords, [&](Coordinate &c) { move(c.value); });
       std::ranges::for_each(s.shown, [&](Shown &shown) { move(shown.value); });
     });
   }

@@ -3,7 +3,6 @@
 #include "rewrite/choices.h"
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "analysis/flow.h"
@@ -31,19 +30,20 @@ private:
   void list(std::vector<Stmt> &statements) {
     const std::set<VarId> before = set_;
     std::vector<Stmt> out;
-    size_t known = 0; // of these, the ones that have been looked at
     for (Stmt &s : statements) {
       for (std::vector<Stmt> *inner : {&s.body, &s.otherwise, &s.step})
         list(*inner);
       if (!as_choices(s, out))
-        out.push_back(std::move(s));
-      for (size_t i = known; i < out.size(); ++i)
-        if (is_plain(out[i]))
-          set_.insert(out[i].target);
-      known = out.size();
+        add(std::move(s), out);
     }
     statements = std::move(out);
     set_ = before;
+  }
+
+  void add(Stmt s, std::vector<Stmt> &out) {
+    if (is_plain(s))
+      set_.insert(s.target);
+    out.push_back(std::move(s));
   }
 
   bool as_choices(const Stmt &branch, std::vector<Stmt> &out) {
@@ -54,12 +54,13 @@ private:
       return branch.body.size() == 1 && of_one_arm(branch, out);
     const bool alike = std::ranges::equal(branch.body, branch.otherwise, {}, &Stmt::target, &Stmt::target);
     // The condition is asked once.
-    const bool once = branch.body.size() == 1 ||
-                      std::ranges::none_of(branch.body, [&](const Stmt &s) { return reads(branch.value, s.target); });
+    const bool once = branch.body.size() == 1 || std::ranges::none_of(branch.body, [&](const Stmt &s) {
+                        return analysis::reads(out_, branch.value, s.target);
+                      });
     if (!alike || !once)
       return false;
     for (size_t i = 0; i < branch.body.size(); ++i)
-      out.push_back(chosen(branch, branch.body[i], branch.otherwise[i].value));
+      add(chosen(branch, branch.body[i], branch.otherwise[i].value), out);
     return true;
   }
 
@@ -67,8 +68,8 @@ private:
   bool of_one_arm(const Stmt &branch, std::vector<Stmt> &out) {
     const Stmt &arm = branch.body.front();
     const bool is_set_before = !out.empty() && is_plain(out.back()) && out.back().target == arm.target &&
-                               !reads(branch.value, arm.target) && !reads(arm.value, arm.target) &&
-                               may_be_chosen({out.back()});
+                               !analysis::reads(out_, branch.value, arm.target) &&
+                               !analysis::reads(out_, arm.value, arm.target) && may_be_chosen({out.back()});
     if (is_set_before) {
       const Stmt before = out.back();
       out.back() = chosen(branch, arm, before.value);
@@ -81,7 +82,7 @@ private:
     read.type = out_.expr(arm.value).type;
     read.ref = arm.target;
     read.place = arm.place;
-    out.push_back(chosen(branch, arm, out_.add(read)));
+    add(chosen(branch, arm, out_.add(read)), out);
     return true;
   }
 
@@ -116,14 +117,6 @@ private:
       found = found && e.op != Op::fold && e.op != Op::scan && e.op != Op::table && e.op != Op::named_call &&
               !((e.op == Op::read || e.op == Op::inside) &&
                 (out_.vars[e.ref].optional || (e.ref == target && !e.coords.empty())));
-    });
-    return found;
-  }
-
-  bool reads(ExprId id, VarId var) const {
-    bool found = false;
-    analysis::visit_expressions(out_, id, [&](const Expr &e, ExprId) {
-      found = found || ((e.op == Op::read || e.op == Op::element || e.op == Op::inside) && e.ref == var);
     });
     return found;
   }

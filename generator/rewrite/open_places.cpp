@@ -10,12 +10,12 @@
 #include "ir/axes_of_values.h"
 #include "ir/op_rows.h"
 #include "ir/statements.h"
+#include "rewrite/quotients.h"
 
 namespace kgen {
 namespace {
 
-constexpr int kMostOperations = 8; // more are better computed once
-constexpr int64_t kMostShifted = 32;
+constexpr int kMostOperations = 8;                // more are better computed once
 constexpr int kLittle = 1;                        // so many are better said than kept, wherever they stand
 constexpr int64_t kMostNumber = int64_t{1} << 40; // of numbers that are added up
 
@@ -69,7 +69,7 @@ private:
     const bool known = same_axes && is_integer(out_.expr(s.value).type) && is_known(s.value, operations);
     const ExprId value = known ? opened(s.value) : kNone;
     forget(s.target);
-    if (known && !mentions(value, s.target))
+    if (known && !analysis::reads(out_, value, s.target))
       meanings_[s.target] = {value, operations};
   }
 
@@ -81,15 +81,9 @@ private:
   }
 
   void forget(VarId var) {
-    std::erase_if(meanings_,
-                  [&](const auto &known) { return known.first == var || mentions(known.second.value, var); });
-  }
-
-  bool mentions(ExprId id, VarId var) const {
-    bool found = false;
-    analysis::visit_expressions(out_, id,
-                                [&](const Expr &e, ExprId) { found = found || (e.op == Op::read && e.ref == var); });
-    return found;
+    std::erase_if(meanings_, [&](const auto &known) {
+      return known.first == var || analysis::reads(out_, known.second.value, var);
+    });
   }
 
   // Opens the places in the expression, and what is as short as its name; a copy, where there are any.
@@ -173,14 +167,7 @@ private:
   }
 
   // What `n >> 3` and `n & 7` divide by where n is not negative; 0: they are not known to divide.
-  int64_t divisor(const Expr &e) const {
-    const Expr &number = out_.expr(e.args[1]);
-    if (number.op != Op::constant || out_.expr(e.args[0]).bounds.low < 0 || number.integer < 0)
-      return 0;
-    if (e.op == Op::shr)
-      return number.integer < kMostShifted ? int64_t{1} << number.integer : 0;
-    return number.integer < kMostNumber && (number.integer & (number.integer + 1)) == 0 ? number.integer + 1 : 0;
-  }
+  int64_t divisor(const Expr &e) const { return out_.expr(e.args[0]).bounds.low < 0 ? 0 : divisor_of(out_, e); }
 
   // A local without axes, as the counter of a loop is.
   bool is_number(VarId var) const {

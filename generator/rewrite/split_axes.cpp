@@ -5,12 +5,12 @@
 
 #include "ir/axes_of_values.h"
 #include "ir/rebuild.h"
+#include "rewrite/quotients.h"
 
 namespace kgen {
 namespace {
 
-constexpr size_t kMostAxes = 64; // an AxisSet has so many
-constexpr int64_t kMostShifted = 32;
+constexpr size_t kMostAxes = 64;                     // an AxisSet has so many
 constexpr int64_t kMostFields = 4, kFullVectors = 8; // low digits that are fields of vectors, and that fill some
 
 class Splitting {
@@ -39,31 +39,22 @@ private:
     return e.op == Op::index && e.axis == axis && e.ref == kNone;
   }
 
-  // A quotient or a remainder of the index; `by` 0: it is neither.
-  struct Digit {
-    int64_t by = 0;
-    bool is_high = false;
-  };
+  static bool is_quotient(const Expr &e) { return e.op == Op::div || e.op == Op::shr; }
 
-  static Digit digit_of(const Kernel &kernel, const Expr &e, AxisId axis) {
-    const bool known = e.op == Op::div || e.op == Op::rem || e.op == Op::shr || e.op == Op::bit_and;
-    if (!known || !is_index(kernel, e.args[0], axis))
-      return {};
-    const Expr &number = kernel.exprs[e.args[1]];
-    const int64_t value = number.op == Op::constant ? number.integer : -1;
-    if (e.op == Op::shr)
-      return {value >= 0 && value < kMostShifted ? int64_t{1} << value : -1, true};
-    return {e.op == Op::bit_and ? ((value & (value + 1)) == 0 ? value + 1 : -1) : value, e.op == Op::div};
+  // Is it a quotient or a remainder of the index?
+  static bool is_digit(const Kernel &kernel, const Expr &e, AxisId axis) {
+    return (is_quotient(e) || e.op == Op::rem || e.op == Op::bit_and) && is_index(kernel, e.args[0], axis);
   }
 
   // By what the body divides the index, if it is always the same.
   std::optional<int64_t> common_divisor(AxisId axis) const {
     std::optional<int64_t> found;
     for (const Expr &e : out_.exprs)
-      if (const Digit digit = digit_of(out_, e, axis); digit.by != 0) {
-        if (found && *found != digit.by)
+      if (is_digit(out_, e, axis)) {
+        const int64_t by = divisor_of(out_, e);
+        if (found && *found != by)
           return std::nullopt;
-        found = digit.by;
+        found = by;
       }
     const bool fits = found && is_place(axis) &&
                       ((*found > 1 && *found <= kMostFields) || (*found > 0 && *found % kFullVectors == 0));
@@ -165,14 +156,12 @@ private:
 
   void split_indices(AxisId axis, int64_t digits, AxisId high, AxisId low) {
     Rebuild rebuild(out_);
-    rebuild.run(
-        [&](ExprId id) {
-          const Expr &e = rebuild.before.expr(id);
-          if (const Digit digit = digit_of(rebuild.before, e, axis); digit.by != 0)
-            return out_.add(index_of(digit.is_high ? high : low));
-          return is_index(rebuild.before, id, axis) ? joined(digits, high, low) : kNone;
-        },
-        [&](ExprId id) { return rebuild.now[id]; });
+    rebuild.run([&](ExprId id) {
+      const Expr &e = rebuild.before.expr(id);
+      if (is_digit(rebuild.before, e, axis))
+        return out_.add(index_of(is_quotient(e) ? high : low));
+      return is_index(rebuild.before, id, axis) ? joined(digits, high, low) : kNone;
+    });
   }
 
   static Expr index_of(AxisId axis) {
