@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "cli/contract.h"
+#include "cli/gradient.h"
+#include "cli/written_by.h"
 #include "support/files.h"
 
 namespace kgen {
@@ -32,8 +34,8 @@ bool reads_more(const Spec &forward, const Spec &backward) {
 
 class Finder {
 public:
-  Finder(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags)
-      : specs_(specs), load_(load), diags_(diags) {
+  Finder(std::vector<BoundSpec> &specs, const Options &options, const LoadOptions &load, Diagnostics &diags)
+      : specs_(specs), options_(options), load_(load), diags_(diags) {
     load_.for_those_that_declare = true;
     for (const BoundSpec &spec : specs)
       loaded_.push_back(load_quietly(spec.file.path, load_));
@@ -49,6 +51,7 @@ public:
                                  ? named(name, beside(specs_[backward].file.path, name), i)
                                  : kNone;
       check_contract(*loaded_[forward == kNone ? i : forward], *loaded_[backward], diags_);
+      check_up_to_date(i, backward);
       specs_[i].backward = specs_[backward].file.path;
       if (forward == kNone)
         continue;
@@ -125,7 +128,25 @@ private:
     return kNone;
   }
 
+  // What `kgen grad` has written, of a kernel that may have changed since.
+  void check_up_to_date(size_t forward, size_t backward) {
+    Diagnostics unused; // what is wrong with them is said when they are compiled
+    const std::string &path = specs_[forward].file.path, &written = specs_[backward].file.path;
+    const std::optional<std::string> text = read_source(written, unused);
+    std::optional<Options> how = text ? written_with(*text, loaded_[forward]->file_name) : std::nullopt;
+    if (!how)
+      return;
+    how->includes = options_.includes;
+    how->templates = options_.templates;
+    const std::string folder = fs::path(written).parent_path().string();
+    const std::optional<BackwardSpec> now = kgen::backward_of(*how, path, folder, unused);
+    if (!now || now->text != *text)
+      diags_.add(DiagId::grad_out_of_date, loaded_[backward]->kernel_place,
+                 {written, command_of(*how, path, folder), loaded_[forward]->kernel});
+  }
+
   std::vector<BoundSpec> &specs_;
+  const Options &options_;
   LoadOptions load_;
   Diagnostics &diags_;
   std::vector<std::optional<Spec>> loaded_;
@@ -133,8 +154,9 @@ private:
 
 } // namespace
 
-void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags) {
-  Finder(specs, load, diags).run();
+void find_backwards(std::vector<BoundSpec> &specs, const Options &options, const LoadOptions &load,
+                    Diagnostics &diags) {
+  Finder(specs, options, load, diags).run();
 }
 
 std::optional<Signature> signature_of_file(const std::string &path, const CompileOptions &options) {

@@ -20,8 +20,8 @@ struct BoundSpec {
 // Looks for the spec of each one's gradients: the file that its key `backward` names, one of the specs that is
 // `backward_of` it, or a NAME_backward.toml beside it that is. Likewise for NAME_forward, where that reads what only
 // this one gives. They join the specs: their files are needed, too. An error where one wants or gives other arrays than
-// `kgen grad` says.
-void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load, Diagnostics &diags);
+// `kgen grad` says; a warning where `kgen grad` has written one, and would write another now.
+void find_backwards(std::vector<BoundSpec> &specs, const Options &options, const LoadOptions &load, Diagnostics &diags);
 
 // nullopt where there is none, or it is wrong; what is wrong is said when the spec itself is compiled.
 std::optional<Signature> signature_of_file(const std::string &path, const CompileOptions &options);

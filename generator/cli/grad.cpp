@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/gradient.h"
+#include "cli/written_by.h"
 #include "grad/forward.h"
 #include "grad/grad.h"
 #include "support/files.h"
@@ -123,11 +124,14 @@ std::optional<BackwardSpec> backward_of(const Options &options, const std::strin
     std::optional<std::string> made = save_locals(*forward, *text, folder, save, compiling, diags);
     if (!made)
       return std::nullopt;
-    forward_text = std::move(*made);
+    forward_text = written_by(options, forward->spec.file_name) + *made;
   }
   const Spec &spec = forward->spec;
   std::optional<BackwardSpec> out = differentiate(spec, forward->variants, forward->bodies, how, diags);
-  if (!out || !check_written(options, spec, folder, *out, diags))
+  if (!out)
+    return std::nullopt;
+  out->text = written_by(options, spec.file_name) + out->text;
+  if (!check_written(options, spec, folder, *out, diags))
     return std::nullopt;
   out->forward = forward_text;
   for (const std::string &name : save.names)

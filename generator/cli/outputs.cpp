@@ -125,7 +125,7 @@ std::optional<std::vector<MadeFile>> make_files(const Options &options, Diagnost
   for (const SpecFile &file : find_specs(options, load, diags))
     specs.push_back({file, "", ""});
   if (!options.bind.empty())
-    find_backwards(specs, load, diags);
+    find_backwards(specs, options, load, diags);
   const bool is_watched = options.format == "human" && ::isatty(STDERR_FILENO) != 0;
   std::vector<Made> made =
       make_all(specs, compile_options(options, load, Stage::emit), options.output, lock, options.jobs, is_watched);

@@ -33,7 +33,6 @@ public:
 
   std::string run() {
     find_arrays();
-    out_ = "# Written by kgen grad from " + spec_.file_name + ".\n";
     line("kernel = " + quoted(spec_.kernel + "_backward"));
     std::vector<std::string> names;
     for (const GradientOutput &output : document_.outputs)

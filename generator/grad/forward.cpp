@@ -69,8 +69,7 @@ public:
     std::string out = source_;
     for (const Edit &edit : edits_)
       out.replace(edit.at, edit.length, edit.text);
-    return format_document("# Written by kgen grad --save " + join(saved_locals(spec_, options_), ",") + " from " +
-                           spec_.file_name + ".\n" + out);
+    return format_document(out);
   }
 
 private:

@@ -84,6 +84,18 @@ def grad(text, code=BAD_SPEC, *options):
     return ["grad", "copy.toml", "-o", "out", *options], {"copy.toml": text}, code
 
 
+DOUBLED = with_body("z = 2 * x;")
+DOUBLED_BACKWARD = """# Written by kgen grad from copy.toml.
+kernel = "copy_backward"
+doc = "The gradient of copy by x, given that of z"
+backward_of = "copy"
+inputs.d_z = "f32[N]"
+outputs.d_x = "f32[N]"
+body = '''
+d_x = 2 * d_z;
+'''
+"""
+
 DOC = 'doc = "copies"\n'
 BLOCKED = DOC + COPY + 'grid.i = { axis = "N", block = 8, semantics = "arbitrary" }\n'
 
@@ -185,6 +197,11 @@ COMMANDS = {
         ["a.toml", "b.toml", "-o", "out", "--bind", "torch"],
         {"a.toml": COPY, "b.toml": COPY.replace('"copy"', '"copy_out"')},
         BAD_FILES,
+    ),
+    "KG0613_changed": (
+        ["copy.toml", "-o", "out", "--bind", "torch"],
+        {"copy.toml": DOUBLED, "copy_backward.toml": DOUBLED_BACKWARD.replace("2 * d_z", "d_z")},
+        OK,
     ),
     "KG0005_type": (
         ["run", "copy.toml", "--in", "x=x.npy"],

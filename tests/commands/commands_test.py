@@ -189,6 +189,31 @@ class Commands(Sandbox):
         self.assertIn("removed out/add_numpy.py\n", self.kgen("specs", "-o", "out", "--prune").stdout)
         self.assertNotIn("add_numpy.py", self.files())
 
+    def test_a_gradient_that_is_out_of_date_is_told_of(self):
+        def told(*options):
+            said = self.kgen("w/mix.toml", "-o", "out", "--bind", "numpy", *options).stderr
+            return re.findall(r"`(kgen grad [^`]*)` writes now", said) if "KG0613" in said else []
+
+        def mix(body):
+            self.write("w/mix.toml", 'kernel = "mix"\ntypes.T = ["f32", "f64"]\nparams.p = 3\ninputs.x = "T[B, N]"\n'
+                       f'inputs.y = "T[N]"\noutputs.z = "T[B, N]"\nbody = \'real e = exp(x * y); {body}\'\n')
+
+        for options, words in (((), ""), (("-D", "T=f32"), " -D T=f32"), (("--of", "x", "--save", "e"), " --of x --save e"),
+                               (("-D", "p=2", "--with", "z", "--deterministic"), " -D p=2 --with z --deterministic")):
+            mix("z = e + p * x;")
+            self.kgen("grad", "w/mix.toml", "-o", "w", *options)
+            self.assertIn(f"# Written by kgen grad{words} from mix.toml.\n", (self.folder / "w/mix_backward.toml").read_text())
+            self.assertEqual(told(), [])
+            mix("z = e + p * x; // as before")
+            self.assertEqual(told(), [])
+            mix("z = e + (p + 1) * x;")
+            self.assertEqual(told(), [f"kgen grad w/mix.toml{words} -o w"])
+            self.kgen("fmt", "w/mix_backward.toml")
+            self.assertEqual(len(told()), 1)
+            by_hand = (self.folder / "w/mix_backward.toml").read_text().split("\n", 1)[1]
+            self.write("w/mix_backward.toml", by_hand)
+            self.assertEqual(told(), [])
+
     def test_the_backward_kernel_beside_a_spec_comes_along_with_its_binding(self):
         self.write("add.toml", ADD)
         backward = ADD.replace("outputs.z", "outputs.d_x").replace("'z =", "'d_x =").replace('"add"', '"add_backward"')
