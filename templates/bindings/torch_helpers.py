@@ -31,6 +31,14 @@ def _count_writes(name, *written):
             return operator.redispatch(keys & torch._C._after_ADInplaceOrView_keyset, *arguments, **keywords)
 
     _rules.impl(name, counted, "ADInplaceOrView", with_keyset=True)
+//@ _refuse_tangents
+_forward_ad = torch.autograd.forward_ad
+
+
+def _refuse_tangents(*arrays):
+    """In forward mode torch would take the tangents of the outputs for 0."""
+    if any(torch.is_tensor(a) and _forward_ad.unpack_dual(a).tangent is not None for a in arrays):
+        raise NotImplementedError(f"{_operator.name()} has no forward derivative: take its gradient, by .backward()")
 //@ _no_slices
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""

@@ -536,6 +536,14 @@ class Gradients(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "soft_backward has no backward kernel"):
             first.sum().backward()
 
+    def test_forward_mode_raises_where_it_would_be_zero(self):
+        soft, x = module("soft").soft, torch.randn(4, 5)
+        for transform in (lambda: torch.func.jvp(soft, (x,), (x,)), lambda: torch.func.jacfwd(soft)(x),
+                          lambda: torch.func.jvp(soft, (x.clone().requires_grad_(),), (x,))):
+            self.assertRaisesRegex(NotImplementedError, "kgen::soft has no forward derivative", transform)
+        _, tangent = torch.func.jvp(lambda v: 2 * v + soft(x), (x,), (x,))
+        torch.testing.assert_close(tangent, 2 * x)
+
     def test_without_a_backward_kernel_backward_raises_and_forward_does_not(self):
         call = named("split").calls[0]
         x, w = tensors(call.arguments)

@@ -32,10 +32,10 @@ public:
       if (other != nullptr)
         others.push_back(View().set("role", std::string(role)).set("name", other->kernel));
     view.set("others", others);
-    const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_);
+    const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_) + function();
     const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules) +
                                    python_helpers(input_.templates, "bindings/torch_helpers.py", rules)));
-    const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
+    const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules;
     std::string imports = "import importlib.util\n";
     if (mentions_word(body, "math", kPythonComment))
       imports += "import math\n";
@@ -276,6 +276,8 @@ private:
                             const std::vector<std::string> &passed) const {
     std::string out = lines("def " + function + "(", parameters(), "):");
     out += indented("\"\"\"" + python_doc(s_) + "\n\"\"\"\n");
+    if (differentiable(s_))
+      out += "    if _forward_ad._current_level >= 0:\n" + indented(lines("    _refuse_tangents(", array_names(), ")"));
     if (differentiable(s_) && function != s_.function)
       out += refused_for_gradients(function);
     else if (input_.forward != nullptr && differentiable(s_))
@@ -283,11 +285,14 @@ private:
     return out + lines("    return " + op + "(", passed, ")");
   }
   std::string where_gradients_are_wanted() const {
-    std::vector<std::string> given;
+    return "    if torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in " +
+           tuple_text(array_names()) + "):\n";
+  }
+  std::vector<std::string> array_names() const {
+    std::vector<std::string> out;
     for (const int a : array_arguments())
-      given.push_back(name(a));
-    return "    if torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in " + tuple_text(given) +
-           "):\n";
+      out.push_back(name(a));
+    return out;
   }
   // There, the kernel that keeps more for them.
   std::string kept_for_gradients(const std::vector<std::string> &passed) const {

@@ -127,6 +127,15 @@ def _count_writes(name, *written):
     _rules.impl(name, counted, "ADInplaceOrView", with_keyset=True)
 
 
+_forward_ad = torch.autograd.forward_ad
+
+
+def _refuse_tangents(*arrays):
+    """In forward mode torch would take the tangents of the outputs for 0."""
+    if any(torch.is_tensor(a) and _forward_ad.unpack_dual(a).tangent is not None for a in arrays):
+        raise NotImplementedError(f"{_operator.name()} has no forward derivative: take its gradient, by .backward()")
+
+
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""
     meta = [a.to("meta") if torch.is_tensor(a) else a for a in arguments]
@@ -194,5 +203,7 @@ def soft(x):
     T: `f32` or `f64`
     Returns y: T[..., N]
     """
+    if _forward_ad._current_level >= 0:
+        _refuse_tangents(x)
     return _operator(x)
 
