@@ -63,6 +63,7 @@ void Run::assign(const Stmt &s) {
   lanes -= scattered; // a named axis has lanes only if something runs along it
   for (ExprId index : s.indices)
     lanes |= kernel_.expr(index).axes;
+  lanes |= s.context; // also where the conditions around it were the same for all lanes in this run
   if (mask_)
     lanes |= mask_->axes;
   box_ = full_;
