@@ -39,11 +39,9 @@ private:
     return e.op == Op::index && e.axis == axis && e.ref == kNone;
   }
 
-  static bool is_quotient(const Expr &e) { return e.op == Op::div || e.op == Op::shr; }
-
   // Is it a quotient or a remainder of the index?
   static bool is_digit(const Kernel &kernel, const Expr &e, AxisId axis) {
-    return (is_quotient(e) || e.op == Op::rem || e.op == Op::bit_and) && is_index(kernel, e.args[0], axis);
+    return (is_quotient(e) || is_remainder(e)) && is_index(kernel, e.args[0], axis);
   }
 
   // By what the body divides the index, if it is always the same.
