@@ -61,6 +61,17 @@ def used():
 
 
 @contextlib.contextmanager
+def whole(folder):
+    """What needs an entry to be as it was made: where it is not, the exception names the way out."""
+    try:
+        yield
+    except (OSError, ImportError, LookupError, StopIteration, SyntaxError, UnicodeError) as error:
+        if isinstance(error, PermissionError):
+            raise
+        raise CacheError(f"{folder} is damaged: {error}; remove that folder, and load the kernel again") from error
+
+
+@contextlib.contextmanager
 def locked(name):
     """One process at a time works on this entry."""
     with used():

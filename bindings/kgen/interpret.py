@@ -114,13 +114,15 @@ def _type_of(array):
 
 def _locals(said, steps):
     """Lines such as `i = 1, M = 2, N = 0: p = -0.5`, as arrays along the axes that are no steps; and such as
-    `p is empty: f32[M = 2, N = 0]`."""
+    `p is empty: f32[M = 2, N = 0]`. All others are what the body prints."""
     found, empty = {}, {}
     for line in said.splitlines():
         if match := VALUE.fullmatch(line):
             found.setdefault(match["name"], {})[_numbers(match["place"] or "", steps)] = match["value"]
         elif match := EMPTY.fullmatch(line):
             empty[match["name"]] = np.zeros(_numbers(match["sizes"], steps), bool if match["type"] == "bool" else float)
+        else:
+            print(line)
     return {name: _array(values) for name, values in found.items()} | empty
 
 

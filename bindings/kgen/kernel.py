@@ -38,7 +38,7 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     name = cache.key(*_deciding(text, path, folders), namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
-    with cache.used():
+    with cache.used(), cache.whole(folder):
         return Kernel(folder, options, namespace)
 
 
@@ -97,9 +97,12 @@ class Kernel:
         folder = cache.entry(name, lambda part: tool.run("grad", "spec.toml", *self._options, *chosen, "-o", part,
                                                          folder=self._folder))
         gradient = load(next(folder.glob("*_backward.toml")).read_text("utf-8"), namespace=self._namespace)
-        for forward in folder.glob("*_forward.toml"):
-            gradient.forward = load(forward.read_text("utf-8"), namespace=self._namespace)
+        for forward in folder.glob("*_forward.toml"):  # which leaves parameters and types open
+            gradient.forward = load(forward.read_text("utf-8"), namespace=self._namespace, **self._defines())
         return gradient
+
+    def _defines(self):
+        return dict(option.removeprefix("-D").split("=", 1) for option in self._options if option.startswith("-D"))
 
     def _framework_for(self, kinds):
         if kinds not in self._frameworks:
@@ -122,7 +125,8 @@ class Kernel:
             sys.modules[package].__path__ = [str(self._folder)]
         module = f"{self._name}_{framework}"
         self._compile(module)
-        return getattr(importlib.import_module(f"{package}.{module}"), self._function)
+        with cache.whole(self._folder):
+            return getattr(importlib.import_module(f"{package}.{module}"), self._function)
 
     def _compile(self, module):
         framework = module.rpartition("_")[2]

@@ -32,6 +32,21 @@ bool reads_more(const Spec &forward, const Spec &backward) {
   });
 }
 
+// But for comments and layout, which are those of the forward kernel's text.
+bool is_text_of(const std::string &path, const std::string &text) {
+  Diagnostics unused;
+  CompileOptions how;
+  how.last = Stage::ir;
+  const auto kernels_of = [&](const std::optional<Compiled> &compiled) {
+    std::vector<std::string> out;
+    if (compiled)
+      for (const Variation &variation : compiled->variations)
+        out.push_back(print(variation.kernel));
+    return out;
+  };
+  return kernels_of(compile_file(path, how, unused)) == kernels_of(compile(path, text, how, unused));
+}
+
 class Finder {
 public:
   Finder(std::vector<BoundSpec> &specs, const Options &options, const LoadOptions &load, Diagnostics &diags)
@@ -51,7 +66,7 @@ public:
                                  ? named(name, beside(specs_[backward].file.path, name), i)
                                  : kNone;
       check_contract(*loaded_[forward == kNone ? i : forward], *loaded_[backward], diags_);
-      check_up_to_date(i, backward);
+      check_written(i, forward, backward);
       specs_[i].backward = specs_[backward].file.path;
       if (forward == kNone)
         continue;
@@ -129,7 +144,7 @@ private:
   }
 
   // What `kgen grad` has written, of a kernel that may have changed since.
-  void check_up_to_date(size_t forward, size_t backward) {
+  void check_written(size_t forward, size_t saving, size_t backward) {
     Diagnostics unused; // what is wrong with them is said when they are compiled
     const std::string &path = specs_[forward].file.path, &written = specs_[backward].file.path;
     const std::optional<std::string> text = read_source(written, unused);
@@ -138,11 +153,40 @@ private:
       return;
     how->includes = options_.includes;
     how->templates = options_.templates;
+    check_choices(*how, forward, backward);
     const std::string folder = fs::path(written).parent_path().string();
+    const auto warn = [&](size_t changed) {
+      diags_.add(DiagId::grad_out_of_date, loaded_[changed]->kernel_place,
+                 {specs_[changed].file.path, command_of(*how, path, folder), loaded_[forward]->kernel});
+    };
     const std::optional<BackwardSpec> now = kgen::backward_of(*how, path, folder, unused);
     if (!now || now->text != *text)
-      diags_.add(DiagId::grad_out_of_date, loaded_[backward]->kernel_place,
-                 {written, command_of(*how, path, folder), loaded_[forward]->kernel});
+      warn(backward);
+    else if (saving != kNone && !is_text_of(specs_[saving].file.path, now->forward))
+      warn(saving);
+  }
+
+  // It has numbers in its text where -D has fixed parameters, and is called for whatever these are here.
+  void check_choices(const Options &how, size_t forward, size_t backward) {
+    const std::string &path = specs_[forward].file.path, &written = specs_[backward].file.path;
+    LoadOptions fixed = load_;
+    const std::optional<Spec> then = load_options(how, fixed) ? load_quietly(path, fixed) : std::nullopt;
+    if (!then)
+      return;
+    for (const auto &[name, value] : fixed.defines) {
+      const auto of = [&](const Spec &spec) { return std::ranges::find(spec.params, name, &Param::name); };
+      const auto here = of(*loaded_[forward]);
+      if (here == loaded_[forward]->params.end() || of(*loaded_[backward]) != loaded_[backward]->params.end() ||
+          here->choices == of(*then)->choices)
+        continue;
+      Options without = how;
+      std::erase(without.defines, name + "=" + value);
+      diags_
+          .add(DiagId::grad_of_one_choice, loaded_[backward]->kernel_place,
+               {written, loaded_[forward]->kernel, name + "=" + value})
+          .help = "give -D " + name + "=" + value + " here, too, or write it again without: `" +
+                  command_of(without, path, fs::path(written).parent_path().string()) + "`";
+    }
   }
 
   std::vector<BoundSpec> &specs_;

@@ -96,6 +96,24 @@ d_x = d_z;
 '''
 """
 
+POWER = """kernel = "power"
+params.k = 2
+inputs.x = "f32[N]"
+outputs.z = "f32[N]"
+body = 'z = k * exp(x);'
+"""
+ITS_BACKWARD_FOR_ONE_NUMBER = """# Written by kgen grad -D k=3 from power.toml.
+kernel = "power_backward"
+doc = "The gradient of power by x, given that of z"
+backward_of = "power"
+inputs.x = "f32[N]"
+inputs.d_z = "f32[N]"
+outputs.d_x = "f32[N]"
+body = '''
+d_x = 3 * d_z * exp(x);
+'''
+"""
+
 DOC = 'doc = "copies"\n'
 BLOCKED = DOC + COPY + 'grid.i = { axis = "N", block = 8, semantics = "arbitrary" }\n'
 
@@ -202,6 +220,11 @@ COMMANDS = {
         ["copy.toml", "-o", "out", "--bind", "torch"],
         {"copy.toml": DOUBLED, "copy_backward.toml": HALF_OF_ITS_BACKWARD},
         OK,
+    ),
+    "KG0614_one_number": (
+        ["power.toml", "-o", "out", "--bind", "torch"],
+        {"power.toml": POWER, "power_backward.toml": ITS_BACKWARD_FOR_ONE_NUMBER},
+        BAD_SPEC,
     ),
     "KG0005_type": (
         ["run", "copy.toml", "--in", "x=x.npy"],

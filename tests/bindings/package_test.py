@@ -4,6 +4,7 @@ package_test.py KGEN [unittest arguments]
 """
 import contextlib
 import inspect
+import io
 import os
 import pathlib
 import pickle
@@ -176,6 +177,17 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
         self.assertEqual(got["y"].dtype, np.dtype("f8"))
 
+    def test_the_package_tells_its_version(self):
+        self.assertRegex(kgen.__version__, r"^\d+\.\d+\.\d+$")
+        self.assertRaisesRegex(AttributeError, "no attribute 'no'", getattr, kgen, "no")
+
+    def test_interpret_prints_what_the_body_prints(self):
+        loud = kgen.load(SCALE.replace("real scaled", 'print("sum of", sum(x, N));\nreal scaled'))
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            got = loud.interpret(np.float32([[1, 2], [4, 4]]), 2.0)
+        self.assertEqual(said.getvalue(), "M = 0: sum of 3\nM = 1: sum of 8\n")
+        self.assertEqual(sorted(got), ["positive", "scaled", "y"])
+
     def test_interpret_shows_what_is_empty(self):
         for shape in ((2, 0), (0, 3), (0, 0)):
             got = kgen.load(SCALE).interpret(np.zeros(shape, "f4"), 2.0)
@@ -239,6 +251,13 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
         self.assertIn("e", inspect.signature(gradient).parameters)
         np.testing.assert_allclose(mine, theirs, rtol=1e-13)
         self.assertRaisesRegex(kgen.SpecError, "KG0603", squash.grad, save="z")
+
+    def test_the_forward_kernel_of_a_gradient_is_for_the_same_parameters(self):
+        text = SOFT.replace("y = softmax(x, N);", "real e = exp(-k * x); y = x / (1 + e);") + "params.k = 2\n"
+        forward = kgen.load(text, k=3, T="f64").grad(save="e").forward
+        x = np.linspace(-2, 3, 15).reshape(3, 5)
+        np.testing.assert_allclose(forward(x)[1], np.exp(-3 * x))
+        self.assertRaisesRegex(TypeError, "x", forward, x.astype("f4"))
 
     def test_a_gradient_that_reads_no_array_knows_the_shape(self):
         import jax
@@ -448,6 +467,20 @@ body = 'y = at(x, N = t[index(K)]);'
         folder = next(path for path in self.cache.iterdir() if path.is_dir())
         (folder / "libsoft_torch.so").write_text("the first library; the second one was never made")
         torch.testing.assert_close(soft(x), torch.softmax(x, -1))
+
+    def test_a_damaged_cache_is_an_exception_with_the_way_out(self):
+        call = f"import kgen, numpy; kgen.load({SOFT!r})(numpy.ones((2, 3), 'f4'))"  # in a process of its own
+        way_out = "is damaged: .*; remove that folder, and load the kernel again"
+        self.assertEqual(self.python(call).returncode, 0)
+        folder = next(path for path in self.cache.iterdir() if path.is_dir())
+        for name, text in (("libsoft_numpy.so", ""), ("soft_numpy.py", "def"), ("soft_numpy.py", ""), ("spec.toml", "")):
+            before = (folder / name).read_bytes()
+            (folder / name).write_text(text)
+            self.assertRegex(self.python(call).stderr, rf"kgen\.errors\.CacheError: .*{way_out}")
+            (folder / name).write_bytes(before)
+        self.assertEqual(self.python(call).returncode, 0)
+        (folder / "spec.toml").unlink()
+        self.assertRaisesRegex(kgen.CacheError, way_out, kgen.load, SOFT)
 
     def test_a_cache_that_cannot_be_written_is_an_exception_with_the_way_out(self):
         self.cache.write_text("a file")

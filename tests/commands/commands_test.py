@@ -191,7 +191,7 @@ class Commands(Sandbox):
 
     def test_a_gradient_that_is_out_of_date_is_told_of(self):
         def told():
-            said = self.kgen("w/mix.toml", "-o", "out", "--bind", "numpy").stderr
+            said = self.kgen("w/mix.toml", "-o", "out", "--bind", "numpy", *fixed).stderr
             return re.findall(r"`(kgen grad [^`]*)` writes now", said) if "KG0613" in said else []
 
         def mix(body):
@@ -200,6 +200,7 @@ class Commands(Sandbox):
 
         for options, words in (((), ""), (("-D", "T=f32"), " -D T=f32"), (("--of", "x", "--save", "e"), " --of x --save e"),
                                (("-D", "p=2", "--with", "z", "--deterministic"), " -D p=2 --with z --deterministic")):
+            fixed = options[:2] if options[:1] == ("-D",) else ()
             mix("z = e + p * x;")
             self.kgen("grad", "w/mix.toml", "-o", "w", *options)
             self.assertIn(f"# Written by kgen grad{words} from mix.toml.\n", (self.folder / "w/mix_backward.toml").read_text())
@@ -213,6 +214,34 @@ class Commands(Sandbox):
             by_hand = (self.folder / "w/mix_backward.toml").read_text().split("\n", 1)[1]
             self.write("w/mix_backward.toml", by_hand)
             self.assertEqual(told(), [])
+
+    def test_a_kernel_that_saves_for_a_gradient_and_is_out_of_date_is_told_of(self):
+        mix = ('kernel = "mix"\ninputs.x = "f32[B, N]"\noutputs.z = "f32[B, N]"\noutputs.s = "f32[B]"\n'
+               "body = 'real e = exp(x * x); z = e + x; s = {};'\n")
+        self.write("mix.toml", mix.format("1"))
+        self.kgen("grad", "mix.toml", "-o", ".", "--save", "e", "--with", "z")
+        self.assertNotIn("KG0613", self.kgen("mix.toml", "-o", "out", "--bind", "numpy").stderr)
+        self.write("mix.toml", mix.format("1 /* as before */"))
+        self.assertNotIn("KG0613", self.kgen("mix.toml", "-o", "out", "--bind", "numpy").stderr)
+        self.write("mix.toml", mix.format("2"))  # of which the gradient of z knows nothing
+        said = self.kgen("mix.toml", "-o", "out", "--bind", "numpy").stderr
+        self.assertIn("mix_forward.toml is not what `kgen grad mix.toml --with z --save e", said)
+
+    def test_a_gradient_for_one_number_is_not_taken_for_that_of_another(self):
+        for declared, others in (("3", "4"), ("[3, 4]", "[4, 5]")):
+            for given in (declared, others):
+                power = ('kernel = "power"\nparams.p = {}\ninputs.x = "f32[N]"\noutputs.z = "f32[N]"\n'
+                         "body = 'z = p * exp(x);'\n")
+                self.write("power.toml", power.format(declared))
+                self.kgen("grad", "power.toml", "-o", ".", "-D", "p=3")
+                self.write("power.toml", power.format(given))
+                self.kgen("power.toml", "-o", "out", "--bind", "numpy", "-D", "p=3")
+                if given == "3":
+                    continue
+                said = self.kgen("power.toml", "-o", "out2", "--bind", "numpy", code=2).stderr
+                self.assertIn("error[KG0614]: power_backward.toml is the gradient of `power` for p=3 alone", said)
+                self.assertIn("give -D p=3 here, too, or write it again without: `kgen grad power.toml`", said)
+                self.assertFalse((self.folder / "out2").exists())
 
     def test_the_backward_kernel_beside_a_spec_comes_along_with_its_binding(self):
         self.write("add.toml", ADD)
