@@ -6,6 +6,8 @@
 
 #include "ir/interpret_run.h"
 #include "ir/picked_windows.h"
+#include "ir/running_total.h"
+#include "ir/statements.h"
 #include "support/check.h"
 
 namespace kgen::interpreter {
@@ -32,6 +34,19 @@ Run::Run(const Kernel &kernel, const RunInput &input, const RunOptions &options,
     dims_[v].resize(kernel.vars[v].dims.size());
   }
   scan_info();
+  note_added_up();
+}
+
+void Run::note_added_up() {
+  for_each(kernel_.statements, [&](const Stmt &loop) {
+    if (loop.kind != Stmt::Kind::loop)
+      return;
+    for_each(loop.body, [&](const Stmt &s) {
+      const std::optional<RunningTotal> found = running_total(kernel_, s);
+      if (found && is_floating(found->type) && (found->op == Op::add || found->op == Op::mul))
+        added_up_.insert(&s);
+    });
+  });
 }
 
 void Run::scan_info() {

@@ -85,6 +85,7 @@ private:
   void settle_locals();
   bool spread_ranges(const std::vector<Stmt> &list, std::vector<ExprId> &conditions);
   void note_plain(const std::vector<Stmt> &list);
+  void note_added_up();
   bool is_missing(const CompiledDim &dim) const;
   void note_no_window(OutputRuns &runs, size_t step);
   void check_window(const Var &var, const Dim &dim, const DimState &state);
@@ -255,6 +256,8 @@ private:
   };
   LoopFrame *frame_ = nullptr;
   uint32_t stamp_ = 0;
+  std::set<const Stmt *> added_up_; // in loops, in whatever order a plan likes
+  bool in_any_order_ = false;       // is it one of these that stores?
   std::map<VarId, int64_t> written_here_; // for the trace
   std::map<std::string, int64_t> told_;   // lines of each print and traced name
 };

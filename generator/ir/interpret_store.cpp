@@ -8,10 +8,11 @@ namespace kgen::interpreter {
 namespace {
 
 // Do these and others like them, of this magnitude in all, have one sum in every order? Small multiples of 1/16 have.
+bool is_coarse(const Value &v) { return v.number * 16 == std::nearbyint(v.number * 16); }
+bool is_small(double magnitude, Type type) { return magnitude < std::ldexp(1.0, type_row(type).significand_bits - 4); }
+
 bool adds_in_any_order(const Value &a, const Value &b, double magnitude, Type type) {
-  const auto is_coarse = [](double v) { return v * 16 != std::nearbyint(v * 16); };
-  return !is_coarse(a.number) && !is_coarse(b.number) &&
-         magnitude < std::ldexp(1.0, type_row(type).significand_bits - 4);
+  return is_coarse(a) && is_coarse(b) && is_small(magnitude, type);
 }
 
 } // namespace
@@ -83,6 +84,7 @@ void Run::assign(const Stmt &s) {
   if (!s.coords.empty() && storage.stamp.size() != storage.values.size())
     storage.stamp.assign(storage.values.size(), 0);
   ++stamp_;
+  in_any_order_ = reference_ && added_up_.count(&s) != 0;
   for (Tensor &coordinate : coordinates)
     coordinate = apart_from(storage, coordinate);
   Address address = address_of(s.target, s.coords, coordinates);
@@ -207,6 +209,8 @@ void Run::store_element(const Stmt &s, int64_t offset, Value value, double magni
     }
     flags |= reference_ ? storage.flags[offset] & kUndecided : 0;
   }
+  if (in_any_order_ && !(is_coarse(value) && is_small(magnitude, var.type)))
+    flags |= kInexact;
   if (reference_ && is_floating(var.type)) {
     round_reference(var.type, value.number, magnitude, flags, model());
     storage.magnitudes[offset] = std::isfinite(value.number) ? std::max(magnitude, std::fabs(value.number)) : 0;

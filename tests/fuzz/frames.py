@@ -2,6 +2,7 @@
 import blocks
 import elsewhere
 import grids
+import loops
 import orders
 import places
 import products
@@ -17,7 +18,7 @@ FRAMES = {
     windows.shifted: 2, windows.overwrites: 3, windows.ragged: 10, windows.partials: 3, windows.blocks_by_table: 3,
     windows.gather: 3, windows.triangular: 3, blocks.gathered_blocks: 4, blocks.blocks_of_no_rows: 3,
     blocks.blocks_that_end: 4, products.products: 12,
-    totals.totals: 8, records.records: 8, elsewhere.elsewhere: 6, places.places: 16,
+    totals.totals: 8, records.records: 8, elsewhere.elsewhere: 6, places.places: 16, loops.loops: 12,
     windows.atomic: 2, windows.few_steps: 3, windows.steps_of_steps: 3}
 
 
