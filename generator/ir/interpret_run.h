@@ -256,8 +256,8 @@ private:
   };
   LoopFrame *frame_ = nullptr;
   uint32_t stamp_ = 0;
-  std::set<const Stmt *> added_up_; // in loops, in whatever order a plan likes
-  bool in_any_order_ = false;       // is it one of these that stores?
+  std::set<const Stmt *> added_up_;       // in loops, in whatever order a plan likes
+  bool in_any_order_ = false;             // is it one of these that stores?
   std::map<VarId, int64_t> written_here_; // for the trace
   std::map<std::string, int64_t> told_;   // lines of each print and traced name
 };
