@@ -386,17 +386,17 @@ private:
     return step;
   }
 
-  // part * exp(greatest of the share - greatest). A share of -inf only adds nothing to others.
+  // part * exp(greatest of the share - greatest). A share of -inf only adds nothing to others, and where all are such,
+  // or empty, what they have is added as it is.
   ExprId scaled(const FollowedTotal &f, VarId sum) {
     const Type type = kernel_.vars[sum].type, own = kernel_.vars[f.total].type;
     const ExprId lowest = make_constant(kernel_, own, 0, -INFINITY), greatest = make_read(kernel_, f.total);
     const ExprId fall =
         make_op(kernel_, Op::sub, type, {make_cast(kernel_, part(f.total), type), make_cast(kernel_, greatest, type)});
     const ExprId value = make_op(kernel_, Op::mul, type, {part(sum), make_op(kernel_, f.power, type, {fall})});
-    const ExprId nothing = make_op(kernel_, Op::both, Type::boolean,
-                                   {make_op(kernel_, Op::eq, Type::boolean, {part(f.total), lowest}),
-                                    make_op(kernel_, Op::gt, Type::boolean, {greatest, lowest})});
-    return make_op(kernel_, Op::choose, type, {nothing, make_constant(kernel_, type, 0, 0), value});
+    const auto is = [&](ExprId other) { return make_op(kernel_, Op::eq, Type::boolean, {part(f.total), other}); };
+    const ExprId fallen = make_op(kernel_, Op::choose, type, {is(lowest), make_constant(kernel_, type, 0, 0), value});
+    return make_op(kernel_, Op::choose, type, {is(greatest), part(sum), fallen});
   }
 
   // mean of the share - mean; none where the share is empty, as those of rows shorter than others are
