@@ -7,6 +7,7 @@
 #include "rewrite/coalesce.h"
 #include "rewrite/drop_reports.h"
 #include "rewrite/folds_of_loops.h"
+#include "rewrite/kept_elements.h"
 #include "rewrite/low_bits.h"
 #include "rewrite/masks.h"
 #include "rewrite/open_places.h"
@@ -94,8 +95,8 @@ void dissolve_single_positions(const Spec &spec, const body::Body &body, Variati
 
 void lower(Variation &variation) {
   Diagnostics none; // what was legal stays legal
-  const Kernel shared = compute_under_masks(
-      share_folds(split_axes(open_places(low_bits(folds_of_loops(branches_as_choices(variation.lowered)))))));
+  const Kernel shared = compute_under_masks(share_folds(
+      split_axes(open_places(low_bits(kept_elements(folds_of_loops(branches_as_choices(variation.lowered))))))));
   variation.lowered = coalesce(guard_optional_outputs(shared));
   must_be_legal(variation.lowered);
   variation.lowered_facts = analyze(variation.lowered, none);

@@ -100,14 +100,14 @@ private:
   }
 
   std::optional<ExprId> asked(const PlanNode &step) const {
-    return counts(step) ? truth_of(step.value) : condition_of(kernel_, step);
+    return counts(step) ? truth_of(step.value) : condition_of(step);
   }
 
   // Is it a sum of those for which something holds?
   bool counts(const PlanNode &step) const {
     return step.kind == PlanNode::Kind::fold_step && step.partner == kNone && step.condition == kNone &&
            step.monoid == Monoid::sum && kernel_.expr(truth_of(step.value)).type == Type::boolean &&
-           !condition_of(kernel_, step);
+           !condition_of(step);
   }
 
   ExprId truth_of(ExprId id) const {
@@ -162,7 +162,7 @@ private:
     if (counts(step))
       step.value = rest == kNone ? make_constant(kernel_, value.type, 1, 1) : make_cast(kernel_, rest, value.type);
     else if (rest == kNone)
-      drop_condition(kernel_, step);
+      step.condition = kNone;
     else if (step.condition != kNone)
       step.condition = rest;
     else

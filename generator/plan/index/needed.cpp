@@ -1,7 +1,6 @@
 #include "plan/index/needed.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
@@ -9,17 +8,6 @@
 
 namespace kgen {
 namespace {
-
-bool is_start(const Expr &e, Monoid monoid) {
-  if (e.op != Op::constant)
-    return false;
-  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
-  const double infinity = std::numeric_limits<double>::infinity();
-  return monoid == Monoid::sum                          ? number == 0
-         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
-         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
-                                                        : false;
-}
 
 bool sets_one(const PlanNode &node) {
   const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
@@ -107,8 +95,8 @@ private:
         reads(id);
       return;
     }
-    reads(*condition_of(kernel_, node));
-    reads_at_place(node.condition == kNone ? kernel_.expr(node.value).args[1] : node.value);
+    reads(*condition_of(node));
+    reads_at_place(node.value);
   }
 
   void reads(ExprId id) {
@@ -154,26 +142,15 @@ bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals) {
   return sets_one(node) && node.coords.empty() && node.indices.empty() && locals.count(node.target) != 0;
 }
 
-std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step) {
-  if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone)
-    return std::nullopt;
-  if (step.condition != kNone)
-    return step.condition;
-  const Expr &value = kernel.expr(step.value);
-  const bool chooses = value.op == Op::choose && is_start(kernel.expr(value.args[2]), step.monoid);
-  return chooses ? std::optional(value.args[0]) : std::nullopt;
+std::optional<ExprId> condition_of(const PlanNode &step) {
+  const bool asks = step.kind == PlanNode::Kind::fold_step && step.partner == kNone && step.condition != kNone;
+  return asks ? std::optional(step.condition) : std::nullopt;
 }
 
 bool asks(const Kernel &kernel, const PlanNode &step, const Limit &limit) {
-  const std::optional<ExprId> own = condition_of(kernel, step);
+  const std::optional<ExprId> own = condition_of(step);
   return own && std::any_of(limit.conditions.begin(), limit.conditions.end(),
                             [&](ExprId condition) { return same(kernel, *own, condition); });
-}
-
-void drop_condition(const Kernel &kernel, PlanNode &step) {
-  if (step.condition == kNone)
-    step.value = kernel.expr(step.value).args[1];
-  step.condition = kNone;
 }
 
 std::vector<Limit> limits_of(Plan &plan) {
@@ -181,7 +158,7 @@ std::vector<Limit> limits_of(Plan &plan) {
   for (const Phase &phase : plan.phases)
     for (const PlanNode &root : phase.nodes)
       for_each_node(root, [&](const PlanNode &node) {
-        if (const std::optional<ExprId> own = condition_of(plan.kernel, node))
+        if (const std::optional<ExprId> own = condition_of(node))
           conditions.push_back(*own);
       });
   std::vector<Limit> limits;

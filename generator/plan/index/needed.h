@@ -21,9 +21,8 @@ struct Limit {
 // All that folds of the plan ask for.
 std::vector<Limit> limits_of(Plan &plan);
 
-// The condition under which a step takes its value: what it asks, or a choice between the value and what folds start
-// from. Nothing of steps that note more than a total.
-std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step);
+// The condition under which a step takes its value. Nothing of steps that note more than a total.
+std::optional<ExprId> condition_of(const PlanNode &step);
 
 // Is it the condition of the step?
 bool asks(const Kernel &kernel, const PlanNode &step, const Limit &limit);
@@ -36,8 +35,5 @@ bool changes(const Kernel &kernel, ExprId id, AxisSet inside, const std::set<Var
 
 // Does the statement set one of them, at the place at hand?
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals);
-
-// Takes the condition away.
-void drop_condition(const Kernel &kernel, PlanNode &step);
 
 } // namespace kgen

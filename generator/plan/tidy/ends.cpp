@@ -76,7 +76,7 @@ private:
       return;
     loop.end = limit.end;
     for (PlanNode *step : steps)
-      drop_condition(kernel_, *step);
+      step->condition = kNone;
   }
 
   // Columns that nobody reads are left out, and steps that rows do not take.
@@ -95,10 +95,9 @@ private:
         continue;
       if (limit.axis == columns.axis && nest.contraction->columns == 1 && sets_only(columns, limit.locals))
         columns.end = limit.end;
-      if (limit.axis == depth.back()->axis && depth.size() == 1 && step.condition != kNone &&
-          asks(kernel_, step, limit)) {
+      if (limit.axis == depth.back()->axis && depth.size() == 1 && asks(kernel_, step, limit)) {
         depth.back()->end = limit.end;
-        drop_condition(kernel_, step);
+        step.condition = kNone;
       }
     }
   }
