@@ -144,6 +144,8 @@ ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) 
   e.type = type;
   e.integer = integer;
   e.number = number;
+  if (is_integer(type))
+    e.bounds.low = e.bounds.high = integer;
   return kernel.add(std::move(e));
 }
 
