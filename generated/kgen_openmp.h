@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 95
+#define KGEN_OPENMP_REVISION 96
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -2452,10 +2452,12 @@ struct Best {
   Lanes<Int, N> where = Int(-1), other_where = Int(-1);
 
   IN_SET Best() {}
+  IN_SET static Mask<N> comes_before(Values a, Values b) {
+    if constexpr (std::is_floating_point_v<T>) return (kGreatest ? a > b : a < b) || (a != a && b == b);
+    return kGreatest ? a > b : a < b;
+  }
   IN_SET void meet(Mask<N> active, Values met, Lanes<Int, N> at) {
-    Mask<N> better = where < Int(0) || (kGreatest ? met > value : met < value);
-    if constexpr (std::is_floating_point_v<T>) better = better || (met != met && value == value);
-    better = active && better;
+    const Mask<N> better = active && (where < Int(0) || comes_before(met, value));
     const Values best = choose(better, met, value);
     const Lanes<Int, N> place = choose(better, at, where);
     value = other_value;
@@ -2463,24 +2465,39 @@ struct Best {
     other_value = best;
     other_where = place;
   }
+  // Of both chains.
+  IN_SET void join() {
+    const Mask<N> better = other_where >= Int(0) && (where < Int(0) || comes_before(other_value, value) ||
+                                                     (other_where < where && !comes_before(value, other_value)));
+    value = choose(better, other_value, value);
+    where = choose(better, other_where, where);
+  }
 };
 
 // The best of the lanes, and where it stands, counted from `first`; of equals the one that stands first.
 template <class T, class Int, int N, bool kGreatest, class Before>
 inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& where, T& best,
                       Before before) {
-  const auto join = [&](auto values, auto places) IN_SET {
-    for (int lane = 0; lane < N; ++lane) {
-      const int64_t at = first + places[lane];
-      const T value = values[lane];
-      if (places[lane] >= 0 && (where < 0 || before(value, best) || (at < where && !before(best, value)))) {
-        where = at;
-        best = value;
-      }
-    }
-  };
-  join(lanes.value, lanes.where);
-  join(lanes.other_value, lanes.other_where);
+  using Better = std::conditional_t<kGreatest, Greatest, Least>;
+  constexpr Int kNowhere = std::numeric_limits<Int>::max();
+  lanes.join();
+  Mask<N> has_it = lanes.where >= Int(0);
+  T value = lanes.value[0];
+  if constexpr (std::is_same_v<T, bool>) {
+    value = kGreatest == any_lane(has_it && (kGreatest ? lanes.value : !lanes.value));
+    has_it = has_it && (value ? lanes.value : !lanes.value);
+  } else {
+    using Limits = std::numeric_limits<T>;
+    constexpr T kTop = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    constexpr T kBottom = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    value = across(choose(has_it, lanes.value, kGreatest ? kBottom : kTop), Better());
+    has_it = has_it && (lanes.value == value || (lanes.value != lanes.value && value != value));
+  }
+  const Int place = across(choose(has_it, lanes.where, kNowhere), Least());
+  const int64_t at = first + place;
+  if (place == kNowhere || !(where < 0 || before(value, best) || (at < where && !before(best, value)))) return;
+  where = at;
+  best = value;
 }
 
 // Numbers of another type; of a mask: 1 or 0.

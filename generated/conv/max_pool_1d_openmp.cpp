@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_openmp.cpp"

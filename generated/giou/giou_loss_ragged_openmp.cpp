@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"

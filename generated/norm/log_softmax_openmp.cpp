@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
@@ -198,11 +198,12 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
       }
       // Puts the shares together, in order: sum_exp_d.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        sum_exp_d += choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
-                                greatest_x > -Value<T>(INFINITY),
-                            Value<T>(0),
-                            load(&sum_exp_d_part[n_share * rows + row], active) *
-                                exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x));
+        sum_exp_d += choose(
+            load(&greatest_x_part[n_share * rows + row], active) == greatest_x,
+            load(&sum_exp_d_part[n_share * rows + row], active),
+            choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY), Value<T>(0),
+                   load(&sum_exp_d_part[n_share * rows + row], active) *
+                       exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x)));
       }
       store(&greatest_x_per_row[row], active, greatest_x);
       store(&sum_exp_d_per_row[row], active, sum_exp_d);

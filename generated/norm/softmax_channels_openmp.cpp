@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_openmp.cpp"
@@ -189,11 +189,12 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
         }
         // Puts the shares together, in order: sum_e.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          sum_e += choose(load(&greatest_x_part[(c_share * B + b) * N + n], active) == -INFINITY &&
-                              greatest_x > -INFINITY,
-                          0.0f,
-                          load(&sum_e_part[(c_share * B + b) * N + n], active) *
-                              exp(load(&greatest_x_part[(c_share * B + b) * N + n], active) - greatest_x));
+          sum_e +=
+              choose(load(&greatest_x_part[(c_share * B + b) * N + n], active) == greatest_x,
+                     load(&sum_e_part[(c_share * B + b) * N + n], active),
+                     choose(load(&greatest_x_part[(c_share * B + b) * N + n], active) == -INFINITY, 0.0f,
+                            load(&sum_e_part[(c_share * B + b) * N + n], active) *
+                                exp(load(&greatest_x_part[(c_share * B + b) * N + n], active) - greatest_x)));
         }
         store(&greatest_x_per_b_n[b * N + n], active, greatest_x);
         store(&sum_e_per_b_n[b * N + n], active, sum_e);

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_openmp.cpp"
@@ -191,11 +191,12 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, const So
       }
       // Puts the shares together, in order: sum_e.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        sum_e += choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
-                            greatest_x > -Value<T>(INFINITY),
-                        Value<T>(0),
-                        load(&sum_e_part[n_share * rows + row], active) *
-                            exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x));
+        sum_e += choose(
+            load(&greatest_x_part[n_share * rows + row], active) == greatest_x,
+            load(&sum_e_part[n_share * rows + row], active),
+            choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY), Value<T>(0),
+                   load(&sum_e_part[n_share * rows + row], active) *
+                       exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x)));
       }
       store(&greatest_x_per_row[row], active, greatest_x);
       store(&sum_e_per_row[row], active, sum_e);

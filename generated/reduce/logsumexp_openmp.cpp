@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
@@ -141,11 +141,12 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, const Log
       }
       // Puts the shares together, in order: sum_exp_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        sum_exp_x += choose(
-            load(&m_part[n_share * M + m_index], active) == -Value<T>(INFINITY) && m > -Value<T>(INFINITY),
-            Value<T>(0),
-            load(&sum_exp_x_part[n_share * M + m_index], active) *
-                exp(load(&m_part[n_share * M + m_index], active) - m));
+        sum_exp_x +=
+            choose(load(&m_part[n_share * M + m_index], active) == m,
+                   load(&sum_exp_x_part[n_share * M + m_index], active),
+                   choose(load(&m_part[n_share * M + m_index], active) == -Value<T>(INFINITY), Value<T>(0),
+                          load(&sum_exp_x_part[n_share * M + m_index], active) *
+                              exp(load(&m_part[n_share * M + m_index], active) - m)));
       }
       store(&y[m_index], active, to_stored<T>(choose(is_inf(m), m, m + log(sum_exp_x))));
     });

@@ -109,39 +109,39 @@ struct CumsumColumnsI32Workspace {
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-    share_total_x = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
-    share_start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+    share_total_x = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
+    share_start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     cumsum_columns_i32_part1_kernel(const int32_t* x, Index M, Index N, Index M_shares,
-                                    int64_t* share_total_x) {
+                                    int32_t* share_total_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  int64_t total_x = 0;
+  int32_t total_x = 0;
   // One pass along this share of m: total_x.
-  for (Index m = Index(m_begin); m < m_end; ++m) total_x = total_x + int64_t(x[m * N + n]);
+  for (Index m = Index(m_begin); m < m_end; ++m) total_x = wrapping_add(total_x, x[m * N + n]);
   share_total_x[m_share * N + n] = total_x;
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* share_total_x, int64_t* share_start) {
+    cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int32_t* share_total_x, int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
-    int64_t carry = 0;
+    int32_t carry = 0;
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = m_share < M_shares ? share_total_x[m_share * N + n] : 0;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int32_t share_start_value = m_share < M_shares ? share_total_x[m_share * N + n] : 0;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
       if (m_share < M_shares) share_start[m_share * N + n] = share_start_own;
     }
   }
@@ -150,20 +150,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 __global__ void __launch_bounds__(256)
     cumsum_columns_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index M_shares,
-                                    int64_t* share_start) {
+                                    int32_t* share_start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  int64_t carried_sum_x = 0;
+  int32_t carried_sum_x = 0;
   if (int64_t(m_share) > 0) carried_sum_x = share_start[m_share * N + n];
   // One pass along this share of m: running_sum_x, in order; fills y.
   for (Index m = Index(m_begin); m < m_end; ++m) {
-    carried_sum_x = carried_sum_x + int64_t(x[m * N + n]);
-    const int64_t running_sum_x = carried_sum_x;
-    y[m * N + n] = int32_t(running_sum_x);
+    carried_sum_x = wrapping_add(carried_sum_x, x[m * N + n]);
+    const int32_t running_sum_x = carried_sum_x;
+    y[m * N + n] = running_sum_x;
   }
 }
 

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
@@ -172,8 +172,8 @@ struct CumsumColumnsI32Workspace : Workspace {
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-    share_total_x = reserve(bytes, M_shares * N, 8);
-    share_start = reserve(bytes, M_shares * N, 8);
+    share_total_x = reserve(bytes, M_shares * N, 4);
+    share_start = reserve(bytes, M_shares * N, 4);
   }
 };
 
@@ -181,38 +181,38 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                         const CumsumColumnsI32Workspace& space, char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (M_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
-    const int64_t n_part = share_of<1024>(N, M_shares);
+    const int64_t n_part = share_of<2048>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          alignas(64) int64_t total_x[1024];
-          for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+          alignas(64) int32_t total_x[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
             store(&total_x[n - n_first], active, 0);
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           const bool from_memory = M * N * 4 >= kBeyondCaches;
           for (int64_t m = m_begin; m < m_end; ++m) {
-            for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+            for_lanes<kLanes32>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
               store(&total_x[n - n_first], active,
-                    load(&total_x[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+                    load(&total_x[n - n_first], active) + load(&x[m * N + n], active));
             });
           }
           // One pass along n: fills share_total_x.
-          for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+          for_lanes<kLanes32>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
             store(&share_total_x[m_share * N + n], active, load(&total_x[n - n_first], active));
           });
         }
       }
     });
-    for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+    for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry = 0;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         store(&share_start[m_share * N + n], active, carry);
@@ -220,16 +220,16 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
       }
     });
   }
-  const int64_t n_part_length = share_of<1024>(N, M_shares);
+  const int64_t n_part_length = share_of<2048>(N, M_shares);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part_length) {
         const int64_t n_end = smaller(n_first + n_part_length, N);
-        alignas(64) int64_t carried_sum_x[1024];
+        alignas(64) int32_t carried_sum_x[2048];
         // One pass along n: fills carried_sum_x.
-        for_lanes<kLanes64>(n_first, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+        for_lanes<kLanes32>(n_first, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
           store(&carried_sum_x[n - n_first], active, 0);
           if (m_share > 0) {
             store(&carried_sum_x[n - n_first], active, load(&share_start[m_share * N + n], active));
@@ -239,16 +239,15 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
           // One pass along n: fills y.
-          for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
+          for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
                               [=, &carried_sum_x](int64_t n, auto active) IN_SET {
                                 if (from_memory)
                                   prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-                                store(&carried_sum_x[n - n_first], active,
-                                      load(&carried_sum_x[n - n_first], active) +
-                                          convert<int64_t>(load(&x[m * N + n], active)));
+                                store(
+                                    &carried_sum_x[n - n_first], active,
+                                    load(&carried_sum_x[n - n_first], active) + load(&x[m * N + n], active));
                                 const auto running_sum_x = load(&carried_sum_x[n - n_first], active);
-                                store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x),
-                                             around_caches);
+                                store_around(&y[m * N + n], active, running_sum_x, around_caches);
                               });
         }
       }

@@ -172,59 +172,61 @@ struct CumsumI32Workspace {
   int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* share_total_x) {
+    cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x_own = 0;
+    int32_t total_x = 0;
+    int32_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = wrapping_add(total_x_own, x_pack[i]);
       }
     }
-    int64_t total_x = block_fold(total_x_own, Plus());
+    total_x = wrapping_add(
+        total_x, block_fold(total_x_own, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); }));
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start_from_end,
-                            int64_t* share_start) {
+    cumsum_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x, int32_t* share_start_from_end,
+                            int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry_from_end = 0;
+    int32_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_from_end_own =
+      const int32_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int32_t share_start_from_end_own =
           block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+                                 [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
-    int64_t carry = 0;
+    int32_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -233,17 +235,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_i32_part3_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                            Index M, Index N, Index N_shares, int64_t* share_start_from_end,
-                            int64_t* share_start) {
+                            Index M, Index N, Index N_shares, int32_t* share_start_from_end,
+                            int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_sum_x = 0;
+    int32_t carried_sum_x = 0;
     if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
-    int64_t carried_sum_x_from_end = 0;
+    int32_t carried_sum_x_from_end = 0;
     if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -252,15 +254,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> reverse_pack;
-      int64_t running_sum_x_from_end[4];
+      int32_t running_sum_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) reverse_pack[i] = int32_t(running_sum_x_from_end[i]);
+      for (int i = 0; i < 4; ++i) reverse_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    int64_t carried_sum_x_before = 0;
+    int32_t carried_sum_x_before = 0;
     if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
@@ -268,19 +271,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> inclusive_pack;
       Pack<int32_t, 4> exclusive_pack;
-      int64_t running_sum_x[4];
-      int64_t running_sum_x_before[4];
+      int32_t running_sum_x[4];
+      int32_t running_sum_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<false, false>(running_sum_x, carried_sum_x,
+                               [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        inclusive_pack[i] = int32_t(running_sum_x[i]);
-        running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        inclusive_pack[i] = running_sum_x[i];
+        running_sum_x_before[i] = i < remaining ? x_pack[i] : 0;
       }
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) exclusive_pack[i] = int32_t(running_sum_x_before[i]);
+      for (int i = 0; i < 4; ++i) exclusive_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
     }

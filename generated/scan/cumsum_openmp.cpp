@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_openmp.cpp"
@@ -194,26 +194,24 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_sum_x = 0;
-        Lanes<int64_t, kLanes64> carried_sum_x_from_end = 0;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_sum_x = 0;
+        Lanes<int32_t, kLanes32> carried_sum_x_from_end = 0;
         // One pass along n: running_sum_x_from_end, from the end; fills reverse.
         for (int64_t n = N; n-- > 0;) {
-          carried_sum_x_from_end =
-              carried_sum_x_from_end + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          carried_sum_x_from_end = carried_sum_x_from_end + load_every(&x[m * N + n], N, active);
           const auto running_sum_x_from_end = carried_sum_x_from_end;
-          store_every(&reverse[m * N + n], N, active, convert<int32_t>(running_sum_x_from_end));
+          store_every(&reverse[m * N + n], N, active, running_sum_x_from_end);
         }
-        Lanes<int64_t, kLanes64> carried_sum_x_before = 0;
+        Lanes<int32_t, kLanes32> carried_sum_x_before = 0;
         // One pass along n: running_sum_x and running_sum_x_before, in order; fills inclusive and exclusive.
         for (int64_t n = 0; n < N; ++n) {
-          carried_sum_x = carried_sum_x + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          carried_sum_x = carried_sum_x + load_every(&x[m * N + n], N, active);
           const auto running_sum_x = carried_sum_x;
-          store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running_sum_x));
+          store_every(&inclusive[m * N + n], N, active, running_sum_x);
           const auto running_sum_x_before = carried_sum_x_before;
-          carried_sum_x_before =
-              carried_sum_x_before + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running_sum_x_before));
+          carried_sum_x_before = carried_sum_x_before + load_every(&x[m * N + n], N, active);
+          store_every(&exclusive[m * N + n], N, active, running_sum_x_before);
         }
       });
     }
@@ -225,44 +223,45 @@ struct CumsumI32Workspace : Workspace {
   int64_t share_total_x, share_start_from_end, share_start;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 4);
+    share_start_from_end = reserve(bytes, N_shares * M, 4);
+    share_start = reserve(bytes, N_shares * M, 4);
   }
 };
 
 void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                 int64_t N, const CumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start_from_end = reinterpret_cast<int32_t*>(workspace + space.share_start_from_end);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
+          int32_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          Lanes<int32_t, kLanes32> total_x_lanes = 0;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, load(&x[m * N + n], active), 0);
           });
-          int64_t total_x = across(total_x_lanes, Plus());
+          total_x = wrapping_add(total_x, across(total_x_lanes, Plus()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry_from_end = 0;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry_from_end = 0;
       // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&share_start_from_end[n_share * M + m], active, carry_from_end);
         carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
-      Lanes<int64_t, kLanes64> carry = 0;
+      Lanes<int32_t, kLanes32> carry = 0;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&share_start[n_share * M + m], active, carry);
@@ -276,37 +275,34 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-        int64_t carried_sum_x = 0;
+        int32_t carried_sum_x = 0;
         if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
-        int64_t carried_sum_x_from_end = 0;
+        int32_t carried_sum_x_from_end = 0;
         if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_from_end, from the end; fills reverse.
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
           const auto running_sum_x_from_end =
-              scan_lanes<-1>(carried_sum_x_from_end,
-                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
-          store_around(&reverse[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
+              scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), 0), 0, Plus());
+          store_around(&reverse[m * N + n], active, running_sum_x_from_end, around_caches);
         });
-        int64_t carried_sum_x_before = 0;
+        int32_t carried_sum_x_before = 0;
         if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
         const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
                       n_share_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x and running_sum_x_before, in order; fills inclusive
         // and exclusive.
-        for_lanes<kLanes64>(
+        for_lanes<kLanes32>(
             n_share_begin, n_share_end,
             [=, &carried_sum_x, &carried_sum_x_before](int64_t n, auto active) IN_SET {
               prefetch(&x[m_ahead * N + n]);
               const auto x_here = load_once(&x[m * N + n], active);
-              const auto running_sum_x =
-                  scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(x_here), 0), 0, Plus());
-              store_around(&inclusive[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
+              const auto running_sum_x = scan_lanes<1>(carried_sum_x, keep(active, x_here, 0), 0, Plus());
+              store_around(&inclusive[m * N + n], active, running_sum_x, around_caches);
               const auto running_sum_x_before =
-                  scan_before<1>(carried_sum_x_before, keep(active, convert<int64_t>(x_here), 0), 0, Plus());
-              store_around(&exclusive[m * N + n], active, convert<int32_t>(running_sum_x_before),
-                           around_caches);
+                  scan_before<1>(carried_sum_x_before, keep(active, x_here, 0), 0, Plus());
+              store_around(&exclusive[m * N + n], active, running_sum_x_before, around_caches);
             });
       }
     }

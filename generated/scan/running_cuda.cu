@@ -134,47 +134,49 @@ struct RunningCumsumI32Workspace {
   int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                    int64_t* share_total_x) {
+                                    int32_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x_own = 0;
+    int32_t total_x = 0;
+    int32_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = wrapping_add(total_x_own, x_pack[i]);
       }
     }
-    int64_t total_x = block_fold(total_x_own, Plus());
+    total_x = wrapping_add(
+        total_x, block_fold(total_x_own, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); }));
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
+    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x, int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int32_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -183,26 +185,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                    int64_t* share_start) {
+                                    int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_sum_x = 0;
+    int32_t carried_sum_x = 0;
     if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_sum_x[4];
+      int32_t running_sum_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<false, false>(running_sum_x, carried_sum_x,
+                               [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_sum_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -223,10 +226,11 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                                            M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
-    if (const cudaError_t error = launch(
-            running_cumsum_i32_part2_kernel<Index>,
-            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, workspace + space.share_total_x, workspace + space.share_start))
+    if (const cudaError_t error =
+            launch(running_cumsum_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
   const bool wide = aligned({x, y}) && N % 4 == 0;
@@ -300,26 +304,27 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                              int64_t* share_start) {
+                                              int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_sum_x_before = 0;
+    int32_t carried_sum_x_before = 0;
     if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_sum_x_before[4];
+      int32_t running_sum_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x_before[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_before[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -454,27 +459,27 @@ struct RunningCumsumReverseI32Workspace {
   int64_t share_total_x, share_start_from_end, bytes = 0;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                            int64_t* share_start_from_end) {
+    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x,
+                                            int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry_from_end = 0;
+    int32_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_from_end_own =
+      const int32_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int32_t share_start_from_end_own =
           block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+                                 [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
@@ -483,14 +488,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                            int64_t* share_start_from_end) {
+                                            int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_sum_x_from_end = 0;
+    int32_t carried_sum_x_from_end = 0;
     if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -499,12 +504,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_sum_x_from_end[4];
+      int32_t running_sum_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_from_end[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -607,14 +613,14 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                      Index N_shares, int64_t* share_start_from_end) {
+                                                      Index N_shares, int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_sum_x_behind = 0;
+    int32_t carried_sum_x_behind = 0;
     if (int64_t(n_share) + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -623,12 +629,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_sum_x_behind[4];
+      int32_t running_sum_x_behind[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_sum_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, Plus());
+      for (int i = 0; i < 4; ++i) running_sum_x_behind[i] = i < remaining ? x_pack[i] : 0;
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind,
+                             [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_behind[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_sum_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -815,25 +822,25 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                     int64_t* share_total_x) {
+                                     int32_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 1;
-    int64_t total_x_own = 1;
+    int32_t total_x = 1;
+    int32_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
+        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, x_pack[i]);
       }
     }
-    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
-                                  return int64_t(wrapping_multiply(a, b));
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int32_t a, int32_t b) {
+                                  return int32_t(wrapping_multiply(a, b));
                                 }));
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
@@ -841,16 +848,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
+    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x, int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 1;
+    int32_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -859,27 +866,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                     int64_t* share_start) {
+                                     int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_product_x = 1;
+    int32_t carried_product_x = 1;
     if (int64_t(n_share) > 0) carried_product_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_product_x[4];
+      int32_t running_product_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_product_x[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      for (int i = 0; i < 4; ++i) running_product_x[i] = i < remaining ? x_pack[i] : 1;
       block_scan<false, false>(running_product_x, carried_product_x,
-                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+                               [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1010,27 +1017,27 @@ cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M,
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                               int64_t* share_start) {
+                                               int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_product_x_before = 1;
+    int32_t carried_product_x_before = 1;
     if (int64_t(n_share) > 0) carried_product_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_product_x_before[4];
+      int32_t running_product_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_product_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      for (int i = 0; i < 4; ++i) running_product_x_before[i] = i < remaining ? x_pack[i] : 1;
       block_scan<false, true>(running_product_x_before, carried_product_x_before,
-                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_before[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1203,20 +1210,20 @@ cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, i
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                             int64_t* share_start_from_end) {
+    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x,
+                                             int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry_from_end = 1;
+    int32_t carry_from_end = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
-      const int64_t share_start_from_end_own =
+      const int32_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int32_t share_start_from_end_own =
           block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+                                 [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
@@ -1225,14 +1232,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                             int64_t* share_start_from_end) {
+                                             int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_product_x_from_end = 1;
+    int32_t carried_product_x_from_end = 1;
     if (int64_t(n_share) + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -1241,13 +1248,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_product_x_from_end[4];
+      int32_t running_product_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_product_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      for (int i = 0; i < 4; ++i) running_product_x_from_end[i] = i < remaining ? x_pack[i] : 1;
       block_scan<true, false>(running_product_x_from_end, carried_product_x_from_end,
-                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+                              [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_from_end[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1384,14 +1391,14 @@ cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, in
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                       Index N_shares, int64_t* share_start_from_end) {
+                                                       Index N_shares, int32_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carried_product_x_behind = 1;
+    int32_t carried_product_x_behind = 1;
     if (int64_t(n_share) + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
@@ -1400,13 +1407,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running_product_x_behind[4];
+      int32_t running_product_x_behind[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running_product_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      for (int i = 0; i < 4; ++i) running_product_x_behind[i] = i < remaining ? x_pack[i] : 1;
       block_scan<true, true>(running_product_x_behind, carried_product_x_behind,
-                             [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+                             [](int32_t a, int32_t b) { return int32_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_behind[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1542,16 +1549,6 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, const Running
       workspace + space.share_start);
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCummaxI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
-  explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-  }
-};
-
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
@@ -1623,7 +1620,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                               const RunningCummaxI32Workspace& space, char* workspace, cudaStream_t stream) {
+                               const RunningCumsumI32Workspace& space, char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1736,7 +1733,7 @@ RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, 
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseF32Workspace, float)
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCumsumI32Workspace, int32_t)
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {
   return launch_running_cumprod_f64(x, y, M, N, stream, running_cumprod_f64<int32_t>,

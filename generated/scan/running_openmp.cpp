@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 95, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 96, KGEN_OTHER_REVISION);
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
@@ -73,7 +73,7 @@ RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, 
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseF32Workspace, float)
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCumsumI32Workspace, int32_t)
 
 extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64))
@@ -193,13 +193,13 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_sum_x = 0;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_sum_x = 0;
         // One pass along n: running_sum_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carried_sum_x = carried_sum_x + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          carried_sum_x = carried_sum_x + load_every(&x[m * N + n], N, active);
           const auto running_sum_x = carried_sum_x;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x));
+          store_every(&y[m * N + n], N, active, running_sum_x);
         }
       });
     }
@@ -211,36 +211,37 @@ struct RunningCumsumI32Workspace : Workspace {
   int64_t share_total_x, share_start;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 4);
+    share_start = reserve(bytes, N_shares * M, 4);
   }
 };
 
 void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                         const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
+          int32_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          Lanes<int32_t, kLanes32> total_x_lanes = 0;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, load(&x[m * N + n], active), 0);
           });
-          int64_t total_x = across(total_x_lanes, Plus());
+          total_x = wrapping_add(total_x, across(total_x_lanes, Plus()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry = 0;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&share_start[n_share * M + m], active, carry);
@@ -253,15 +254,15 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_sum_x = 0;
+        int32_t carried_sum_x = 0;
         if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x, in order; fills y.
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
-          const auto running_sum_x = scan_lanes<1>(
-              carried_sum_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+          const auto running_sum_x =
+              scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), 0), 0, Plus());
+          store_around(&y[m * N + n], active, running_sum_x, around_caches);
         });
       }
     }
@@ -351,14 +352,13 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_sum_x_before = 0;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_sum_x_before = 0;
         // One pass along n: running_sum_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
           const auto running_sum_x_before = carried_sum_x_before;
-          carried_sum_x_before =
-              carried_sum_x_before + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_before));
+          carried_sum_x_before = carried_sum_x_before + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running_sum_x_before);
         }
       });
     }
@@ -368,28 +368,29 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
 void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                   const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
+          int32_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          Lanes<int32_t, kLanes32> total_x_lanes = 0;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, load(&x[m * N + n], active), 0);
           });
-          int64_t total_x = across(total_x_lanes, Plus());
+          total_x = wrapping_add(total_x, across(total_x_lanes, Plus()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry = 0;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&share_start[n_share * M + m], active, carry);
@@ -402,16 +403,15 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_sum_x_before = 0;
+        int32_t carried_sum_x_before = 0;
         if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_before, in order; fills y.
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
           const auto running_sum_x_before =
-              scan_before<1>(carried_sum_x_before,
-                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_before), around_caches);
+              scan_before<1>(carried_sum_x_before, keep(active, load(&x[m * N + n], active), 0), 0, Plus());
+          store_around(&y[m * N + n], active, running_sum_x_before, around_caches);
         });
       }
     }
@@ -513,14 +513,13 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_sum_x_from_end = 0;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_sum_x_from_end = 0;
         // One pass along n: running_sum_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carried_sum_x_from_end =
-              carried_sum_x_from_end + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          carried_sum_x_from_end = carried_sum_x_from_end + load_every(&x[m * N + n], N, active);
           const auto running_sum_x_from_end = carried_sum_x_from_end;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_from_end));
+          store_every(&y[m * N + n], N, active, running_sum_x_from_end);
         }
       });
     }
@@ -532,36 +531,37 @@ struct RunningCumsumReverseI32Workspace : Workspace {
   int64_t share_total_x, share_start_from_end;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 4);
+    share_start_from_end = reserve(bytes, N_shares * M, 4);
   }
 };
 
 void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                 const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start_from_end = reinterpret_cast<int32_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
+          int32_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          Lanes<int32_t, kLanes32> total_x_lanes = 0;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, load(&x[m * N + n], active), 0);
           });
-          int64_t total_x = across(total_x_lanes, Plus());
+          total_x = wrapping_add(total_x, across(total_x_lanes, Plus()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry_from_end = 0;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry_from_end = 0;
       // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&share_start_from_end[n_share * M + m], active, carry_from_end);
@@ -574,16 +574,15 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_sum_x_from_end = 0;
+        int32_t carried_sum_x_from_end = 0;
         if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_from_end, from the end; fills y.
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
           const auto running_sum_x_from_end =
-              scan_lanes<-1>(carried_sum_x_from_end,
-                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
+              scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), 0), 0, Plus());
+          store_around(&y[m * N + n], active, running_sum_x_from_end, around_caches);
         });
       }
     }
@@ -674,14 +673,13 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_sum_x_behind = 0;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_sum_x_behind = 0;
         // One pass along n: running_sum_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
           const auto running_sum_x_behind = carried_sum_x_behind;
-          carried_sum_x_behind =
-              carried_sum_x_behind + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_behind));
+          carried_sum_x_behind = carried_sum_x_behind + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running_sum_x_behind);
         }
       });
     }
@@ -691,28 +689,29 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
 void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start_from_end = reinterpret_cast<int32_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
+          int32_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          Lanes<int32_t, kLanes32> total_x_lanes = 0;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, load(&x[m * N + n], active), 0);
           });
-          int64_t total_x = across(total_x_lanes, Plus());
+          total_x = wrapping_add(total_x, across(total_x_lanes, Plus()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry_from_end = 0;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry_from_end = 0;
       // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&share_start_from_end[n_share * M + m], active, carry_from_end);
@@ -725,16 +724,15 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_sum_x_behind = 0;
+        int32_t carried_sum_x_behind = 0;
         if (n_share + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_behind, from the end; fills y.
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
+        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
           const auto running_sum_x_behind =
-              scan_before<-1>(carried_sum_x_behind,
-                              keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_behind), around_caches);
+              scan_before<-1>(carried_sum_x_behind, keep(active, load(&x[m * N + n], active), 0), 0, Plus());
+          store_around(&y[m * N + n], active, running_sum_x_behind, around_caches);
         });
       }
     }
@@ -857,13 +855,13 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_product_x = 1;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_product_x = 1;
         // One pass along n: running_product_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carried_product_x = carried_product_x * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          carried_product_x = carried_product_x * (load_every(&x[m * N + n], N, active));
           const auto running_product_x = carried_product_x;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x));
+          store_every(&y[m * N + n], N, active, running_product_x);
         }
       });
     }
@@ -873,29 +871,29 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
 void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                          const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 1;
+          int32_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          Lanes<int32_t, kLanes32> total_x_lanes = 1;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, load(&x[m * N + n], active), 1);
           });
           total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 1;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry = 1;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&share_start[n_share * M + m], active, carry);
@@ -908,15 +906,15 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_product_x = 1;
+        int32_t carried_product_x = 1;
         if (n_share > 0) carried_product_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x, in order; fills y.
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x](int64_t n, auto active) IN_SET {
-          const auto running_product_x = scan_lanes<1>(
-              carried_product_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_product_x), around_caches);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_product_x](int64_t n, auto active) IN_SET {
+          const auto running_product_x =
+              scan_lanes<1>(carried_product_x, keep(active, load(&x[m * N + n], active), 1), 1, Times());
+          store_around(&y[m * N + n], active, running_product_x, around_caches);
         });
       }
     }
@@ -1029,14 +1027,13 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_product_x_before = 1;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_product_x_before = 1;
         // One pass along n: running_product_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
           const auto running_product_x_before = carried_product_x_before;
-          carried_product_x_before =
-              carried_product_x_before * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_before));
+          carried_product_x_before = carried_product_x_before * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running_product_x_before);
         }
       });
     }
@@ -1046,29 +1043,29 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
 void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                    const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 1;
+          int32_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          Lanes<int32_t, kLanes32> total_x_lanes = 1;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, load(&x[m * N + n], active), 1);
           });
           total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 1;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry = 1;
       // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         store(&share_start[n_share * M + m], active, carry);
@@ -1081,16 +1078,15 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_product_x_before = 1;
+        int32_t carried_product_x_before = 1;
         if (n_share > 0) carried_product_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x_before, in order; fills y.
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
-          const auto running_product_x_before =
-              scan_before<1>(carried_product_x_before,
-                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
-          store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_before), around_caches);
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
+          const auto running_product_x_before = scan_before<1>(
+              carried_product_x_before, keep(active, load(&x[m * N + n], active), 1), 1, Times());
+          store_around(&y[m * N + n], active, running_product_x_before, around_caches);
         });
       }
     }
@@ -1215,14 +1211,13 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_product_x_from_end = 1;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_product_x_from_end = 1;
         // One pass along n: running_product_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carried_product_x_from_end =
-              carried_product_x_from_end * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          carried_product_x_from_end = carried_product_x_from_end * (load_every(&x[m * N + n], N, active));
           const auto running_product_x_from_end = carried_product_x_from_end;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_from_end));
+          store_every(&y[m * N + n], N, active, running_product_x_from_end);
         }
       });
     }
@@ -1232,29 +1227,29 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
 void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                  const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start_from_end = reinterpret_cast<int32_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 1;
+          int32_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          Lanes<int32_t, kLanes32> total_x_lanes = 1;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, load(&x[m * N + n], active), 1);
           });
           total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry_from_end = 1;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry_from_end = 1;
       // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&share_start_from_end[n_share * M + m], active, carry_from_end);
@@ -1267,18 +1262,16 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_product_x_from_end = 1;
+        int32_t carried_product_x_from_end = 1;
         if (n_share + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x_from_end, from the end; fills y.
-        for_lanes_down<kLanes64>(
+        for_lanes_down<kLanes32>(
             n_begin, n_end, [=, &carried_product_x_from_end](int64_t n, auto active) IN_SET {
-              const auto running_product_x_from_end =
-                  scan_lanes<-1>(carried_product_x_from_end,
-                                 keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
-              store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_from_end),
-                           around_caches);
+              const auto running_product_x_from_end = scan_lanes<-1>(
+                  carried_product_x_from_end, keep(active, load(&x[m * N + n], active), 1), 1, Times());
+              store_around(&y[m * N + n], active, running_product_x_from_end, around_caches);
             });
       }
     }
@@ -1393,14 +1386,13 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carried_product_x_behind = 1;
+      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
+        Lanes<int32_t, kLanes32> carried_product_x_behind = 1;
         // One pass along n: running_product_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
           const auto running_product_x_behind = carried_product_x_behind;
-          carried_product_x_behind =
-              carried_product_x_behind * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_behind));
+          carried_product_x_behind = carried_product_x_behind * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running_product_x_behind);
         }
       });
     }
@@ -1410,29 +1402,29 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
 void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                            const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
-  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start_from_end = reinterpret_cast<int32_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 1;
+          int32_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
-          Lanes<int64_t, kLanes64> total_x_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
-            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          Lanes<int32_t, kLanes32> total_x_lanes = 1;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, load(&x[m * N + n], active), 1);
           });
           total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
     });
-    for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry_from_end = 1;
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<int32_t, kLanes32> carry_from_end = 1;
       // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
         store(&share_start_from_end[n_share * M + m], active, carry_from_end);
@@ -1445,17 +1437,16 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carried_product_x_behind = 1;
+        int32_t carried_product_x_behind = 1;
         if (n_share + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x_behind, from the end; fills y.
-        for_lanes_down<kLanes64>(
+        for_lanes_down<kLanes32>(
             n_begin, n_end, [=, &carried_product_x_behind](int64_t n, auto active) IN_SET {
-              const auto running_product_x_behind =
-                  scan_before<-1>(carried_product_x_behind,
-                                  keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
-              store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_behind), around_caches);
+              const auto running_product_x_behind = scan_before<-1>(
+                  carried_product_x_behind, keep(active, load(&x[m * N + n], active), 1), 1, Times());
+              store_around(&y[m * N + n], active, running_product_x_behind, around_caches);
             });
       }
     }
@@ -1555,18 +1546,8 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCummaxI32Workspace : Workspace {
-  int64_t share_total_x, share_start;
-  explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 4);
-    share_start = reserve(bytes, N_shares * M, 4);
-  }
-};
-
 void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                        const RunningCummaxI32Workspace& space, char* workspace) {
+                        const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
   int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
