@@ -2467,8 +2467,9 @@ struct Best {
   }
   // Of both chains.
   IN_SET void join() {
-    const Mask<N> better = other_where >= Int(0) && (where < Int(0) || comes_before(other_value, value) ||
-                                                     (other_where < where && !comes_before(value, other_value)));
+    const Mask<N> better =
+        other_where >= Int(0) && (where < Int(0) || comes_before(other_value, value) ||
+                                  (other_where < where && !comes_before(value, other_value)));
     value = choose(better, other_value, value);
     where = choose(better, other_where, where);
   }
@@ -2495,7 +2496,8 @@ inline void fold_best(Best<T, Int, N, kGreatest> lanes, int64_t first, int64_t& 
   }
   const Int place = across(choose(has_it, lanes.where, kNowhere), Least());
   const int64_t at = first + place;
-  if (place == kNowhere || !(where < 0 || before(value, best) || (at < where && !before(best, value)))) return;
+  if (place == kNowhere || !(where < 0 || before(value, best) || (at < where && !before(best, value))))
+    return;
   where = at;
   best = value;
 }

@@ -47,7 +47,7 @@ private:
   }
 
   bool as_choices(const Stmt &branch, std::vector<Stmt> &out) {
-    if (branch.kind != Stmt::Kind::branch || out_.expr(branch.value).axes.empty() ||
+    if (branch.kind != Stmt::Kind::branch || out_.expr(branch.value).axes.empty() || !end_alike(branch.value) ||
         branch.body.size() > kMostTargets || !may_be_chosen(branch.body) || !may_be_chosen(branch.otherwise))
       return false;
     if (branch.otherwise.empty())
@@ -106,7 +106,16 @@ private:
   bool may_be_chosen(const std::vector<Stmt> &arm) const {
     return std::ranges::all_of(arm, [&](const Stmt &s) {
       return is_plain(s) && !out_.vars[s.target].partial && !out_.vars[s.target].optional &&
-             is_at_hand(s.value, s.target);
+             is_at_hand(s.value, s.target) && end_alike(s.value);
+    });
+  }
+
+  // A statement has the elements that all arrays in it have: of arms that differ in that, each keeps its own.
+  bool end_alike(ExprId id) const {
+    return std::ranges::all_of(out_.expr(id).axes.list(), [&](AxisId axis) {
+      const auto is_whole = [&](const Dim &dim) { return dim.axis != axis || is_size_of(out_.axes[axis], dim.extent); };
+      return out_.axes[axis].uniform &&
+             std::ranges::all_of(out_.vars, [&](const Var &var) { return std::ranges::all_of(var.dims, is_whole); });
     });
   }
 

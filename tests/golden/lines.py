@@ -24,7 +24,7 @@ FIRST = {
     "sparse": "bsr_matmul coo_matmul",
 }
 TOTAL, OF_FIRST = "all files", "files of the first 78 specs"
-MOST = {TOTAL: 82340, OF_FIRST: 38900, "norm/softmax_openmp.cpp": 256, "kgen_openmp.h": 4649, "kgen_cuda.h": 1498}
+MOST = {TOTAL: 82340, OF_FIRST: 38900, "norm/softmax_openmp.cpp": 256, "kgen_openmp.h": 4651, "kgen_cuda.h": 1498}
 
 
 def is_first(spec):

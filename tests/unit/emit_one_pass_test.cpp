@@ -63,7 +63,7 @@ body = 'auto e = exp(x - max(x, N)); y = e / sum(e, N);'
       "} else { in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for collapse(2) schedule(static) nowait) "
       "for (int64_t n_share = 0; n_share < N_shares; ++n_share) {"));
   CHECK(has(text, "load(&sum_e_part[n_share * M + m], active) * "
-                  "exp(load(&greatest_x_part[n_share * M + m], active) - greatest_x));"));
+                  "exp(load(&greatest_x_part[n_share * M + m], active) - greatest_x)));"));
   CHECK(has(text, "store_around(&y[m * N + n], active, "
                   "quotient(exp(load(&x[m * N + n], active) - greatest_x), sum_e), around_caches);"));
 }

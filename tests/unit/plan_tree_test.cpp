@@ -187,7 +187,7 @@ TEST_CASE("the loop of folds of the first so many of a row ends there, unless ot
                .find(", up to i64(length_") != std::string::npos;
   };
   CHECK(ends("y = sum(x, N, where(index(N) < length));"));
-  CHECK(ends("y = sum(length > index(N) ? x : 0, N) + max(index(N) < length ? x : -inf, N);"));
+  CHECK(ends("y = sum(x, N, where(length > index(N))) + max(x, N, where(index(N) < length));"));
   CHECK(!ends("y = sum(index(N) < length ? x : 1, N);"));
   CHECK(!ends("y = sum(x, N, where(index(N) < length)) + max(x, N);"));
   CHECK(ends("y = sum(x, N, where(index(N) <= length));"));
@@ -204,7 +204,7 @@ TEST_CASE("the loop of folds where a sorted table has one entry goes over that s
   };
   CHECK(segments("y = sum(x, S, where(row[index(S)] == index(R)));"));
   CHECK(segments("y = sum(x, S, where(x > 0 && index(R) == row[index(S)]));"));
-  CHECK(segments("y = max(row[index(S)] == index(R) ? x : -inf, S);"));
+  CHECK(segments("y = max(x, S, where(row[index(S)] == index(R)));"));
   CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R)));", ""));
   CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R))) + max(x * index(R), S);"));
   CHECK(!segments("y = sum(x, S, where(row[index(S) + 1] == index(R)));"));
