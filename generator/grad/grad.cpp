@@ -14,6 +14,7 @@
 #include "grad/saving.h"
 #include "grad/without_batch.h"
 #include "rewrite/canonicalize.h"
+#include "rewrite/folds_of_loops.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -234,7 +235,7 @@ private:
       return std::nullopt;
     Diagnostics none; // the spec is right
     const Facts facts = analyze(*kernel, none);
-    Kernel out = canonicalize(*kernel, facts);
+    Kernel out = folds_of_loops(canonicalize(*kernel, facts), false);
     for (Axis &axis : out.axes) {
       const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(),
                                         [&](const AxisDecl &decl) { return decl.name == axis.name; });

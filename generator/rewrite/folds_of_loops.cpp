@@ -21,7 +21,7 @@ constexpr size_t kMostAxes = 64; // an AxisSet has so many
 
 class Folding {
 public:
-  explicit Folding(const Kernel &kernel) : out_(kernel) {}
+  Folding(const Kernel &kernel, bool with_own_axes) : out_(kernel), with_own_axes_(with_own_axes) {}
 
   Kernel run() {
     list(out_.statements);
@@ -63,7 +63,8 @@ private:
     Axis other;
     other.name = out_.axes[axis_].name + "_" + out_.vars[loop_.counter].name;
     const auto is_name = [&](const Axis &axis) { return axis.name == other.name; };
-    if (out_.axes[axis_].ragged != kNone || out_.axes.size() >= kMostAxes || std::ranges::any_of(out_.axes, is_name))
+    if (!with_own_axes_ || out_.axes[axis_].ragged != kNone || out_.axes.size() >= kMostAxes ||
+        std::ranges::any_of(out_.axes, is_name))
       return false;
     other.size = other.block = out_.axes[axis_].size;
     other.start = Size::integer(0);
@@ -77,10 +78,11 @@ private:
     made_.clear();
     std::vector<Stmt> out;
     for (const Stmt &s : body)
-      if (const auto found = totals_.find(&s); found != totals_.end())
-        add_total(s, found->second, out);
-      else
+      if (const auto found = totals_.find(&s); found == totals_.end())
         count(out.emplace_back(s));
+      else
+        for (const Total &total : found->second)
+          add_total(s, total, out);
     return out;
   }
 
@@ -234,8 +236,9 @@ private:
   }
 
   Kernel out_;
+  const bool with_own_axes_;
   CountedLoop loop_;
-  std::map<const Stmt *, Total> totals_;
+  std::map<const Stmt *, std::vector<Total>> totals_;
   AxisId axis_ = kNone; // of the folds
   Place place_;
   std::map<ExprId, ExprId> made_;
@@ -243,6 +246,6 @@ private:
 
 } // namespace
 
-Kernel folds_of_loops(const Kernel &kernel) { return Folding(kernel).run(); }
+Kernel folds_of_loops(const Kernel &kernel, bool with_own_axes) { return Folding(kernel, with_own_axes).run(); }
 
 } // namespace kgen

@@ -7,6 +7,7 @@
 
 namespace kgen {
 
-Kernel folds_of_loops(const Kernel &kernel);
+// `with_own_axes`: also where the point has a place along that axis, by another axis that is as long.
+Kernel folds_of_loops(const Kernel &kernel, bool with_own_axes = true);
 
 } // namespace kgen

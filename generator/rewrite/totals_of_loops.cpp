@@ -15,7 +15,7 @@ public:
   Totals(const Kernel &kernel, const Stmt &loop, const CountedLoop &counted)
       : kernel_(kernel), loop_(loop), counted_(counted) {}
 
-  std::map<const Stmt *, Total> find() {
+  std::map<const Stmt *, std::vector<Total>> find() {
     if (collect() && are_alike() && pass_alone())
       return totals_;
     return {};
@@ -29,8 +29,8 @@ private:
 
   bool collect() {
     for (const Stmt &s : loop_.body)
-      if (const std::optional<Total> found = total(s); found && own_.count(found->target) == 0)
-        totals_[&s] = *found;
+      if (const std::vector<Total> found = totals(s); !found.empty() && own_.count(found.front().target) == 0)
+        totals_[&s] = found;
       else if (!sets_locals(s))
         return false;
     return !totals_.empty();
@@ -53,9 +53,14 @@ private:
     return kernel_.vars[id].kind == Var::Kind::local && kernel_.vars[id].array.empty() && id != counted_.counter;
   }
 
-  std::optional<Total> total(const Stmt &s) const {
+  std::vector<Total> totals(const Stmt &s) const {
     if (s.kind == Stmt::Kind::branch)
-      return best_with_place(s);
+      return under_condition(s);
+    const std::optional<Total> found = total(s);
+    return found ? std::vector<Total>{*found} : std::vector<Total>{};
+  }
+
+  std::optional<Total> total(const Stmt &s) const {
     if (s.kind != Stmt::Kind::assign || !is_number(s.target))
       return std::nullopt;
     const Expr &e = kernel_.expr(s.value);
@@ -64,6 +69,23 @@ private:
         return best;
     const std::optional<RunningTotal> found = running_total(kernel_, s);
     return found ? std::optional(Total{*found, std::nullopt, kNone}) : std::nullopt;
+  }
+
+  // if (condition) { ... }
+  std::vector<Total> under_condition(const Stmt &branch) const {
+    if (!branch.otherwise.empty() || branch.body.empty())
+      return {};
+    if (const std::optional<Total> best = best_with_place(branch))
+      return {*best};
+    std::vector<Total> out;
+    for (const Stmt &s : branch.body) {
+      std::optional<Total> found = total(s);
+      if (!found || found->better || found->condition != kNone)
+        return {};
+      found->condition = branch.value;
+      out.push_back(*found);
+    }
+    return out;
   }
 
   // if (value > target) target = value;
@@ -83,9 +105,12 @@ private:
     return out;
   }
 
-  // if (value > target) { target = value; place = counter; }, in which the first of several stays.
+  // if (value > target) target = value; or { target = value; place = counter; }, in which the first of several stays.
   std::optional<Total> best_with_place(const Stmt &s) const {
-    if (!s.otherwise.empty() || s.body.size() != 2)
+    if (s.body.size() == 1 && s.body[0].kind == Stmt::Kind::assign && is_number(s.body[0].target) &&
+        s.body[0].indices.empty() && s.body[0].coords.empty())
+      return best_of(s.body[0].target, s.value, s.body[0].value);
+    if (s.body.size() != 2)
       return std::nullopt;
     const auto is_plain = [&](const Stmt &one) { return one.kind == Stmt::Kind::assign && is_number(one.target); };
     const auto places = [&](const Stmt &one) { return is_counter(kernel_, one.value, counted_.counter); };
@@ -114,20 +139,19 @@ private:
 
   // Of one local there is one kind of total, which differs from round to round.
   bool are_alike() {
-    for (const auto &[at, total] : totals_) {
-      const bool in_range = counted_.low != kNone || counted_.high != kNone;
+    for (const auto &[at, list] : totals_)
+      all_.insert(all_.end(), list.begin(), list.end());
+    const bool in_range = counted_.low != kNone || counted_.high != kNone;
+    for (const Total &total : all_) {
       if (!in_range && !differs(total.value) && !differs(total.factor) && !differs(total.condition))
         return false;
-      for (VarId var : {total.target, total.place})
-        if (var != kNone && own_.count(var) != 0)
-          return false;
-      const auto is_other = [&](const auto &one) {
-        const Total &other = one.second;
+      const auto is_own = [&](VarId var) { return var != kNone && own_.count(var) != 0; };
+      const auto is_other = [&](const Total &other) {
         const bool shares = other.target == total.target || other.target == total.place ||
                             other.place == total.target || (other.place != kNone && other.place == total.place);
         return &other != &total && shares && (other.monoid != total.monoid || other.better || total.better);
       };
-      if (std::ranges::any_of(totals_, is_other))
+      if (is_own(total.target) || is_own(total.place) || std::ranges::any_of(all_, is_other))
         return false;
     }
     return true;
@@ -148,7 +172,7 @@ private:
   bool pass_alone() const {
     std::set<VarId> set;
     for (const Stmt &s : loop_.body) {
-      for (const auto &[at, total] : totals_)
+      for (const Total &total : all_)
         if (looks_at(s, total.target) || (total.place != kNone && readers_in(kernel_, s, total.place) != 0))
           return false;
       for (VarId own : own_)
@@ -166,9 +190,10 @@ private:
     const auto found = totals_.find(&s);
     if (found == totals_.end())
       return readers_in(kernel_, s, target) != 0;
-    const Total &total = found->second;
-    return std::ranges::any_of(std::vector<ExprId>{total.value, total.factor, total.condition},
-                               [&](ExprId id) { return id != kNone && analysis::reads(kernel_, id, target); });
+    return std::ranges::any_of(found->second, [&](const Total &total) {
+      return std::ranges::any_of(std::vector<ExprId>{total.value, total.factor, total.condition},
+                                 [&](ExprId id) { return id != kNone && analysis::reads(kernel_, id, target); });
+    });
   }
 
   static bool is_set_within(const Stmt &stmt, VarId var) {
@@ -181,13 +206,15 @@ private:
   const Kernel &kernel_;
   const Stmt &loop_;
   const CountedLoop &counted_;
-  std::map<const Stmt *, Total> totals_;
+  std::map<const Stmt *, std::vector<Total>> totals_;
+  std::vector<Total> all_;
   std::set<VarId> own_; // set by each round for itself
 };
 
 } // namespace
 
-std::map<const Stmt *, Total> totals_of(const Kernel &kernel, const Stmt &loop, const CountedLoop &counted) {
+std::map<const Stmt *, std::vector<Total>> totals_of(const Kernel &kernel, const Stmt &loop,
+                                                     const CountedLoop &counted) {
   return Totals(kernel, loop, counted).find();
 }
 

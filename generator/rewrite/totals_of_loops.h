@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "ir/running_total.h"
 #include "rewrite/counted_loops.h"
@@ -15,6 +16,7 @@ struct Total : RunningTotal {
 };
 
 // By the statements of the body. Empty: a round needs more of those before, or somebody looks at what is of one round.
-std::map<const Stmt *, Total> totals_of(const Kernel &kernel, const Stmt &loop, const CountedLoop &counted);
+std::map<const Stmt *, std::vector<Total>> totals_of(const Kernel &kernel, const Stmt &loop,
+                                                     const CountedLoop &counted);
 
 } // namespace kgen

@@ -50,6 +50,13 @@ TEST_CASE("what rounds add up is a fold") {
   CHECK(folded("s += at(z, K = k);", "for (int64_t k = 0; k != size(K); k++)") == "  s{} := s + sum.f32[K](z)\n");
 }
 
+TEST_CASE("several totals may stand under one condition") {
+  const std::string text = rewritten("int r = 0;\nfor (int k = 0; k < size(K); ++k)\n"
+                                     "  if (at(x, K = k) > 0) { s += at(z, K = k); ++r; }\ns += r;");
+  CHECK(text.find("  s{M} = s + sum.f32[K](z where x > 0.0)\n  r{M} = r + sum.i32[K](1 where x > 0.0)\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("locals that each round sets for itself are statements along the axis") {
   CHECK(folded("float d = at(x, K = k) - at(z, K = k); s += d * d;") ==
         "  d{M, K} = x - z\n  s{M} := s + sum.f32[K](d * d)\n");
