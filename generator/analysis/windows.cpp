@@ -184,7 +184,8 @@ private:
         return symbols.size_of(p);
       const Atom &atom = symbols.atom(moving);
       const auto split = Symbols::linear(p, moving);
-      if (atom.upper.empty() || atom.low.value_or(-1) < 0 || !split)
+      const bool is_digit = atom.kind == Atom::Kind::divide || atom.kind == Atom::Kind::modulo;
+      if (is_digit || atom.upper.empty() || atom.low.value_or(-1) < 0 || !split)
         return std::nullopt;
       const bool rising = symbols.nonnegative(split->first);
       if (!rising && !symbols.nonnegative(split->first * Polynomial::constant(-1)))
@@ -257,6 +258,32 @@ private:
   bool below_ = false, above_ = false;
 };
 
+// A window has an element at least, and an array that is whole beside it may have none: what is computed of both would
+// not reach the window's end.
+void check_length(Context &context, VarId id, const Dim &dim) {
+  const auto is_as_long = [&](const Dim &other) {
+    return other.axis == dim.axis && other.whole && !other.extent.is_integer() &&
+           dim.block == Size::make(Size::Op::max, {other.extent, Size::integer(1)});
+  };
+  if (dim.whole || dim.axis == kNone)
+    return;
+  for (const Var &var : context.kernel.vars) {
+    const auto whole = std::ranges::find_if(var.dims, is_as_long);
+    if (whole == var.dims.end() || var.kind == Var::Kind::scratch)
+      continue;
+    const Size least = Size::make(Size::Op::min, {Size::integer(1), dim.extent});
+    Check check;
+    check.kind = Check::Kind::window;
+    check.condition = context.unless_no_steps(Size::make(Size::Op::greater_equal, {whole->extent, least}));
+    check.var = id;
+    check.argument = context.var(id).name;
+    check.message = "a block of " + check.argument + " would have no elements";
+    context.kernel.window_limits.push_back({id, check.condition});
+    context.facts.checks.push_back(std::move(check));
+    return;
+  }
+}
+
 void report_outside(Context &context, VarId var, const Finding &finding, const Dim &dim) {
   const Var &operand = context.var(var);
   if (finding.witness) {
@@ -292,6 +319,7 @@ void judge_bounds(Context &context) {
       const Finding finding =
           follows_axis(context.kernel, dim) ? Finding{Verdict::proved, "blocked by the grid", {}} : bounds.judge();
       fact.dims.push_back(finding.verdict);
+      check_length(context, static_cast<VarId>(v), dim);
       if (finding.verdict == Verdict::refuted && fact.bounds.verdict != Verdict::refuted)
         report_outside(context, static_cast<VarId>(v), finding, dim);
       if (finding.verdict > fact.bounds.verdict)

@@ -213,11 +213,12 @@ void Run::check_window(const Var &var, const Dim &dim, const DimState &state) {
        var.place, Fault::outside, id);
 }
 
-// What a declared range lets a table say is judged by the sizes, whatever its entries are.
+// What a declared range lets a table say is judged by the sizes, whatever its entries are; so is the length of a block.
 void Run::check_window_limits() {
   for (const WindowLimit &limit : kernel_.window_limits)
     if (sizes_.evaluate(limit.condition) == 0)
-      fail("the declared range lets a window of `" + kernel_.vars[limit.var].name + "` lie outside for these sizes",
+      fail("for these sizes a window of `" + kernel_.vars[limit.var].name +
+               "` has no elements, or may lie outside by the declared range",
            kernel_.vars[limit.var].place, Fault::outside, limit.var);
 }
 
