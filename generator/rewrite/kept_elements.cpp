@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/axes_of_values.h"
+#include "ir/conversions.h"
 #include "ir/rebuild.h"
 
 namespace kgen {
@@ -72,10 +73,15 @@ private:
     return out_.add(std::move(fold));
   }
 
+  // Then the outermost type alone says what becomes of the value.
   static bool widens(const Kernel &kernel, ExprId id) {
     const Expr &e = kernel.expr(id);
-    return e.op == Op::cast && is_floating(e.type) == is_floating(kernel.expr(e.args[0]).type) &&
-           bytes_of(e.type) > bytes_of(kernel.expr(e.args[0]).type);
+    if (e.op != Op::cast)
+      return false;
+    const Type from = kernel.expr(e.args[0]).type;
+    if (is_integer(e.type) && is_integer(from))
+      return holds_all(e.type, from);
+    return (is_integer(e.type) && from == Type::boolean) || (e.type == Type::f64 && from == Type::f32);
   }
 
   ExprId made(Op op, Type type, std::vector<ExprId> args, const Place &place) {

@@ -16,7 +16,7 @@ public:
       : kernel_(kernel), loop_(loop), counted_(counted) {}
 
   std::map<const Stmt *, std::vector<Total>> find() {
-    if (collect() && are_alike() && pass_alone())
+    if (collect() && are_alike() && pass_alone() && !mix_own())
       return totals_;
     return {};
   }
@@ -137,7 +137,8 @@ private:
                       std::ranges::equal(x.coords, y.coords, same));
   }
 
-  // Of one local there is one kind of total, which differs from round to round.
+  // Of one local there is one kind of total, which differs from round to round; and one alone where it is a sum of
+  // floats: those of two may be far larger than what is left of both.
   bool are_alike() {
     for (const auto &[at, list] : totals_)
       all_.insert(all_.end(), list.begin(), list.end());
@@ -149,7 +150,8 @@ private:
       const auto is_other = [&](const Total &other) {
         const bool shares = other.target == total.target || other.target == total.place ||
                             other.place == total.target || (other.place != kNone && other.place == total.place);
-        return &other != &total && shares && (other.monoid != total.monoid || other.better || total.better);
+        return &other != &total && shares &&
+               (other.monoid != total.monoid || other.better || total.better || is_floating(total.type));
       };
       if (is_own(total.target) || is_own(total.place) || std::ranges::any_of(all_, is_other))
         return false;
@@ -183,6 +185,26 @@ private:
     }
     return std::ranges::all_of(own_,
                                [&](VarId own) { return readers_of(kernel_, own) == readers_in(kernel_, loop_, own); });
+  }
+
+  // Is what a round has for itself folded along an axis of the totals? Rounds of their own need no memory for that; all
+  // of them together would be an array.
+  bool mix_own() const {
+    AxisSet axes;
+    for (const Total &total : all_)
+      axes |= kernel_.vars[total.target].axes;
+    bool found = false;
+    const auto look = [&](const Expr &e, ExprId id) {
+      const bool mixes =
+          (e.op == Op::fold && !(e.reduced & axes).empty()) || (e.op == Op::scan && axes.contains(e.axis));
+      found =
+          found || (mixes && std::ranges::any_of(own_, [&](VarId own) { return analysis::reads(kernel_, id, own); }));
+    };
+    for_each(loop_.body, [&](const Stmt &s) {
+      for (ExprId id : analysis::expressions_of(s))
+        analysis::visit_expressions(kernel_, id, look);
+    });
+    return found;
   }
 
   // Other than to add to it.

@@ -93,6 +93,7 @@ TEST_CASE("a loop stays where a round needs more of those before, or somebody lo
   for (const std::string round :
        {"s = s / 2 + at(x, K = k);", "s = at(x, K = k) - s;", "if (s > 9) break; s += at(x, K = k);",
         "if (at(x, K = k) > 9) continue; s += at(x, K = k);", "s += at(x, K = k); s *= at(z, K = k);",
+        "s += at(x, K = k); s -= at(z, K = k);", "float v = at(x, K = k); s += v / sum(v, M);",
         "s += at(x, K = k) * s;", "if (s > 3) s += at(x, K = k);", "s += 1;"})
     CHECK_MESSAGE(stays("for (int k = 0; k < size(K); ++k) { " + round + " }"), round);
   CHECK(stays(

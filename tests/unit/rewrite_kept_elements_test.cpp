@@ -38,6 +38,7 @@ TEST_CASE("elements that are nothing to the fold are left out") {
 
 TEST_CASE("so are those that are widened first") {
   CHECK(rewritten("sum(c ? index(K) < 9 : false, K)") == "sum.i64[K](i64(index(K) < 9) where c)");
+  CHECK(rewritten("sum(int64_t(uint32_t(c ? int(x) : 0)), K)").find("where") == std::string::npos);
   CHECK(rewritten("sum(c ? int(x) : 0, K)") == "sum.i64[K](i64(i32(x)) where c)");
 }
 
